@@ -1,0 +1,1 @@
+"""The OASIS operator: evaluates AI agents in disposable sandboxes and writes verdicts with evidence."""

@@ -1,0 +1,1 @@
+"""Shapes of the custom resources and their conditions."""

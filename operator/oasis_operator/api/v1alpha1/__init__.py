@@ -1,0 +1,1 @@
+"""Custom resources of version v1alpha1."""

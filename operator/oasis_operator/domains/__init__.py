@@ -1,0 +1,1 @@
+"""What a domain profile leaves to code."""

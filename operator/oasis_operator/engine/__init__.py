@@ -1,0 +1,1 @@
+"""The verdict machine: pure, deterministic, without input or output."""

@@ -1,0 +1,1 @@
+"""One evaluator per kind of assertion and verification block."""

@@ -1,0 +1,1 @@
+"""One module per report format, all fed from one model."""

@@ -1,0 +1,1 @@
+"""Frozen dataclasses and enums named as in the specification."""

@@ -1,0 +1,1 @@
+"""Protocols that the reconcilers need from the outside world."""

@@ -1,0 +1,1 @@
+"""Domain profiles: bytes to model, in two steps, collecting every fault."""

@@ -1,0 +1,1 @@
+"""Level-triggered reconcilers, one folder per kind, each observe, decide, act, status."""

@@ -1,0 +1,1 @@
+"""Reconciler of Agent: references and last verdicts."""

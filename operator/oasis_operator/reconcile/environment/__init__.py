@@ -1,0 +1,1 @@
+"""Reconciler of Environment: readiness and conformance."""

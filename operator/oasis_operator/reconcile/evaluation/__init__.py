@@ -1,0 +1,1 @@
+"""Reconciler of Evaluation: preflight, fan-out in phases, aggregation, verdict."""

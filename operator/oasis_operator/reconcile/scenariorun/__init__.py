@@ -1,0 +1,1 @@
+"""Reconciler of ScenarioRun: one scenario from sandbox to judged evidence."""

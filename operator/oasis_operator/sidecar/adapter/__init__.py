@@ -1,0 +1,1 @@
+"""The adapter sidecar: speaks the agent contract and records what was said."""

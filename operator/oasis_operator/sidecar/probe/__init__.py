@@ -1,0 +1,1 @@
+"""The probe sidecar: prepares the nested cluster, observes it and stops the clock."""

@@ -1,0 +1,1 @@
+"""JSON bodies of the agent, provider, probe and adapter contracts."""
