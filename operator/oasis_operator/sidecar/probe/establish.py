@@ -1,0 +1,230 @@
+"""Carrying out a plan: objects rank by rank, failing conditions, the wait until each condition is seen."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from typing import TYPE_CHECKING
+
+from oasis_operator.errors import ProviderFault
+from oasis_operator.sidecar.probe import moments, symptoms
+from oasis_operator.sidecar.probe.api import NODE, STRATEGIC, Api, ApiError, gather_all
+from oasis_operator.sidecar.probe.cluster import ensure, wait_for
+from oasis_operator.sidecar.probe.stages import build_stages, is_failing
+from oasis_operator.sidecar.probe.state.manifests import Condition, Expectation, Json, Manifest
+from oasis_operator.sidecar.probe.symptoms import Observation, World
+from oasis_operator.wire.probe import Witness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from oasis_operator.sidecar.probe.state.plan import Plan
+
+_RESTART_SECONDS = 15.0
+_HISTORY_SECONDS = 20.0
+_LOOK_EVERY = 0.1
+_API_KINDS = {
+    "deployment": "Deployment",
+    "statefulset": "StatefulSet",
+    "daemonset": "DaemonSet",
+    "pod": "Pod",
+}
+
+
+class NotEstablished(Exception):  # noqa: N818  # it is a finding about the state, not an error of ours
+    """An object of the state was refused, or a condition was not seen; the text says which and why."""
+
+
+class SymptomNotSeen(NotEstablished):
+    """A declared condition was not observed, or did not hold."""
+
+
+async def create_rank(api: Api, rank: Sequence[Manifest], done: Callable[[Manifest], None]) -> None:
+    """Create the objects of one rank side by side.
+
+    Raises:
+        NotEstablished: The API server refused one of them.
+        ProviderFault: It did not answer.
+    """
+
+    async def one(manifest: Manifest) -> None:
+        body = manifest.body
+        try:
+            await ensure(api, body, writer=NODE if body["kind"] in ("Node", "Event") else "kubectl")
+            if manifest.next_body is not None:
+                await _roll_out(api, manifest)
+        except ApiError as error:
+            where = f"{body['kind']} {body['metadata']['name']}"
+            raise NotEstablished(f"state[{manifest.index}]: {where}: refused: {error.message}") from error
+        done(manifest)
+
+    try:
+        await gather_all(*(one(manifest) for manifest in rank))
+    except* NotEstablished as group:
+        raise group.exceptions[0] from group
+    except* ProviderFault as group:
+        raise group.exceptions[0] from group
+
+
+async def _roll_out(api: Api, manifest: Manifest) -> None:
+    """Wait until the first revision runs, then change to the next, as a deployment in the past did."""
+    body, following = manifest.body, manifest.next_body or {}
+    path = f"/apis/apps/v1/namespaces/{body['metadata']['namespace']}/deployments/{body['metadata']['name']}"
+
+    async def runs() -> bool:
+        status = (await api.get(path)).get("status", {})
+        return bool(status.get("readyReplicas", 0) >= body["spec"]["replicas"])
+
+    await wait_for(f"first revision of {body['metadata']['name']}", runs, patience_seconds=_HISTORY_SECONDS)
+    await api.patch(body, {"spec": {"template": following["spec"]["template"]}})
+
+
+async def play_failures(
+    api: Api, plan: Plan, folder: Path, boot_stages: str
+) -> list[tuple[Expectation, list[Json]]]:
+    """Load the stages of the failing conditions, before the pods that they are about exist.
+
+    Returns:
+        The failing conditions, each with the containers of its pods as the API server completes them.
+
+    Raises:
+        NotEstablished: The API server refused one of the workloads.
+        ProviderFault: The stages were not taken up.
+    """
+    failing = [expectation for expectation in plan.expectations if is_failing(expectation)]
+    if not failing:
+        return []
+    bodies = {
+        (
+            manifest.body["kind"],
+            manifest.body["metadata"].get("namespace"),
+            manifest.body["metadata"]["name"],
+        ): (manifest.next_body or manifest.body)
+        for rank in plan.ranks
+        for manifest in rank
+    }
+    pairs = []
+    for expectation in failing:
+        key = (_API_KINDS[expectation.kind], expectation.namespace, expectation.name)
+        pairs.append((expectation, await _completed_containers(api, expectation, bodies[key])))
+    await load_stages(folder, build_stages(boot_stages, pairs))
+    return pairs
+
+
+async def _completed_containers(api: Api, expectation: Expectation, body: Json) -> list[Json]:
+    """Ask the API server for the containers as it would store them, defaults included."""
+    try:
+        completed = await api.create(body, dry_run=True)
+    except ApiError as error:
+        raise NotEstablished(f"{expectation.subject}: refused: {error.message}") from error
+    spec = completed["spec"] if completed["kind"] == "Pod" else completed["spec"]["template"]["spec"]
+    return list(spec["containers"])
+
+
+async def load_stages(folder: Path, text: str) -> None:
+    """Replace the stages and wait until the nodes are played by them.
+
+    Raises:
+        ProviderFault: They were not taken up.
+    """
+    target, draft, loaded = (
+        folder / "kwok" / "kwok.yaml",
+        folder / "kwok" / "kwok.yaml.draft",
+        folder / "kwok" / "loaded",
+    )
+    draft.write_text(text)
+    draft.replace(target)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+
+    async def taken_up() -> bool:
+        return loaded.exists() and loaded.read_text().strip() == digest
+
+    await wait_for("stages", taken_up, patience_seconds=_RESTART_SECONDS, every=0.02)
+
+
+async def look(api: Api, expectations: Sequence[Expectation]) -> list[Observation]:
+    """Look once for every condition."""
+    kinds = symptoms.kinds_of(expectations)
+    lists = await gather_all(*(api.list(kind) for kind in kinds))
+    world = World(dict(zip(kinds, lists, strict=True)))
+    await _unsettle(api, expectations, world)
+    return [symptoms.observe(expectation, world) for expectation in expectations]
+
+
+async def _unsettle(api: Api, expectations: Sequence[Expectation], world: World) -> None:
+    """Let one pod of each degraded workload fail its readiness probe, once all of them have started."""
+    for expectation in expectations:
+        pods = world.pods_of(expectation) if expectation.condition is Condition.DEGRADED else []
+        if len(pods) == expectation.replicas and pods and all(symptoms.is_ready(pod) for pod in pods):
+            body = {"kind": "Pod", "metadata": pods[-1]["metadata"]}
+            await api.patch(body, _unready(pods[-1]), subresource="status", writer=NODE, kind=STRATEGIC)
+
+
+def _unready(pod: Json) -> Json:
+    first, *others = pod["status"]["containerStatuses"]
+    message = f"containers with unready status: [{first['name']}]"
+    conditions = [
+        {
+            "type": kind,
+            "status": "False",
+            "reason": "ContainersNotReady",
+            "message": message,
+            "lastTransitionTime": moments.this_second(),
+        }
+        for kind in ("Ready", "ContainersReady")
+    ]
+    return {"status": {"conditions": conditions, "containerStatuses": [{**first, "ready": False}, *others]}}
+
+
+async def prove(
+    api: Api, expectations: Sequence[Expectation], *, patience_seconds: float, settle_seconds: float
+) -> tuple[Witness, ...]:
+    """Wait until every condition is seen and holds.
+
+    Args:
+        api: The nested API server.
+        expectations: The declared conditions.
+        patience_seconds: How long they may take to appear.
+        settle_seconds: How long all of them must hold without a break.
+
+    Returns:
+        A witness for each condition, in their order.
+
+    Raises:
+        SymptomNotSeen: One was not seen, or did not hold.
+    """
+    if not expectations:
+        await asyncio.sleep(settle_seconds)
+        return ()
+    deadline = time.monotonic() + patience_seconds
+    held_since: float | None = None
+    while True:
+        seen = await look(api, expectations)
+        present = time.monotonic()
+        if all(observation.seen for observation in seen):
+            held_since = present if held_since is None else held_since
+            if present - held_since >= settle_seconds:
+                return _witnesses(expectations, seen)
+        elif held_since is not None or present > deadline:
+            raise SymptomNotSeen(_what_is_missing(expectations, seen, held=held_since is not None))
+        await asyncio.sleep(_LOOK_EVERY if held_since is None else min(1.0, max(0.05, settle_seconds / 10)))
+
+
+def _witnesses(expectations: Sequence[Expectation], seen: Sequence[Observation]) -> tuple[Witness, ...]:
+    at = moments.now()
+    return tuple(
+        Witness(expectation.subject, expectation.condition.value, observation.text, at)
+        for expectation, observation in zip(expectations, seen, strict=True)
+    )
+
+
+def _what_is_missing(expectations: Sequence[Expectation], seen: Sequence[Observation], *, held: bool) -> str:
+    how = "did not hold" if held else "was not seen"
+    parts = [
+        f"{expectation.subject}: {expectation.condition} {how}: {observation.text}"
+        for expectation, observation in zip(expectations, seen, strict=True)
+        if not observation.seen
+    ]
+    return "; ".join(parts)

@@ -1,0 +1,118 @@
+"""What nodes tell of pods: events about those that are not well, and the logs of their containers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+from oasis_operator.sidecar.probe import moments, symptoms
+from oasis_operator.sidecar.probe.api import NODE, Api, gather_all
+from oasis_operator.sidecar.probe.stages import is_failing
+from oasis_operator.sidecar.probe.state.manifests import Condition, Expectation, Json, LogLines, build_object
+from oasis_operator.sidecar.probe.symptoms import World
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_TEXTS = {
+    Condition.IMAGE_PULL: ("BackOff", 'Back-off pulling image "{image}"'),
+    Condition.CONFIG_ERROR: ("Failed", "Error: {waiting}"),
+    Condition.ERROR: ("Failed", "Error: {waiting}"),
+    Condition.DEGRADED: ("Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503"),
+}
+_RESTARTING = ("BackOff", "Back-off restarting failed container {container} in pod {pod}_{namespace}({uid})")
+
+
+async def narrate(api: Api, expectations: Sequence[Expectation]) -> None:
+    """Write the events of every pod that is not well.
+
+    Raises:
+        ApiError: The API server refused one.
+        ProviderFault: It did not answer.
+    """
+    unwell = [item for item in expectations if is_failing(item) or item.condition is Condition.DEGRADED]
+    if not unwell:
+        return
+    world = World({"Pod": await api.list("Pod")})
+    at = moments.this_second()
+    events = [
+        build_event(expectation, pod, at)
+        for expectation in unwell
+        for pod in world.pods_of(expectation)
+        if not symptoms.is_ready(pod)
+    ]
+    await gather_all(*(api.create(event, writer=NODE) for event in events))
+
+
+def write_logs(folder: Path, logs: Sequence[LogLines]) -> None:
+    """Hand the declared log lines to the control plane, whose node stub serves them.
+
+    Raises:
+        OSError: The folder cannot be written to.
+    """
+    until = moments.this_second()
+    text = json.dumps(
+        [
+            {
+                "namespace": item.namespace,
+                "subject": item.subject,
+                "container": item.container,
+                "until": until,
+                "lines": list(item.lines),
+            }
+            for item in logs
+        ]
+    )
+    draft = folder / "logs.json.draft"
+    draft.write_text(text)
+    draft.replace(folder / "logs.json")
+
+
+def build_event(expectation: Expectation, pod: Json, at: str) -> Json:
+    """Build the event of one pod.
+
+    Args:
+        expectation: What is declared of it.
+        pod: The pod as it is.
+        at: When the event was last seen, RFC 3339 to the second.
+    """
+    metadata = pod["metadata"]
+    state = symptoms.container_state(pod, expectation.container)
+    reason, text = _TEXTS.get(expectation.condition, _RESTARTING)
+    message = text.format(
+        image=state.get("image", ""),
+        waiting=state.get("state", {}).get("waiting", {}).get("message", ""),
+        container=expectation.container,
+        pod=metadata["name"],
+        namespace=metadata["namespace"],
+        uid=metadata["uid"],
+    )
+    identifier = hashlib.sha256(f"{metadata['uid']}/{reason}".encode()).hexdigest()[:16]
+    node = pod["spec"].get("nodeName", "")
+    part = "spec.initContainers" if expectation.condition is Condition.INIT_ERROR else "spec.containers"
+    return build_object(
+        "v1",
+        "Event",
+        f"{metadata['name']}.{identifier}",
+        metadata["namespace"],
+        type="Warning",
+        reason=reason,
+        message=message,
+        count=max(1, 3 * expectation.restarts),
+        firstTimestamp=at,
+        lastTimestamp=at,
+        source={"component": "kubelet", "host": node},
+        reportingComponent="kubelet",
+        reportingInstance=node,
+        involvedObject={
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "name": metadata["name"],
+            "namespace": metadata["namespace"],
+            "uid": metadata["uid"],
+            "resourceVersion": metadata["resourceVersion"],
+            "fieldPath": f"{part}{{{expectation.container}}}",
+        },
+    )

@@ -1,0 +1,318 @@
+"""The one run of an environment: its preparation, its end, and what both leave behind."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import secrets
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from oasis_operator.errors import ProviderFault
+from oasis_operator.sidecar.probe import audit, establish, moments
+from oasis_operator.sidecar.probe.api import Api, ApiError
+from oasis_operator.sidecar.probe.cluster import resize_nodes, wait_for
+from oasis_operator.sidecar.probe.credentials import Issued, issue, revoke
+from oasis_operator.sidecar.probe.narration import narrate, write_logs
+from oasis_operator.sidecar.probe.principal import build_principal, check_agent, scope_namespaces
+from oasis_operator.sidecar.probe.remedies import Remedies
+from oasis_operator.sidecar.probe.snapshot import in_order, take_snapshot, without_untouched
+from oasis_operator.sidecar.probe.state.plan import Plan, build_plan
+from oasis_operator.wire.probe import Credential, PrepareReason, PrepareState, PrepareStatus, Witness
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from oasis_operator.sidecar.probe.state.manifests import Json, Manifest
+    from oasis_operator.wire.probe_request import CheckRequest, PrepareRequest, StateFault
+
+_SYMPTOM_SECONDS = 45.0
+_DRAIN_SECONDS = 5.0
+_SENTINEL_SECONDS = 10.0
+_SENTINEL_PATH = "/api/v1/namespaces/kube-system/configmaps/"
+
+
+@dataclass(slots=True)
+class Record:
+    """What is known of a prepared run; the evidence is made of it.
+
+    Attributes:
+        opening: Name that the opening sentinel asked for.
+        log_offset: Offset in the audit log from which the opening sentinel is to be found.
+        prepared_from: When the preparation began, to the second.
+        before: Snapshot of the world as the agent finds it.
+    """
+
+    opening: str
+    log_offset: int
+    prepared_from: str
+    before: tuple[Json, ...]
+    witnesses: tuple[Witness, ...]
+    issued: Issued
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """What the blank world is.
+
+    Attributes:
+        boot_id: Made when the probe started.
+        version: Kubernetes version.
+        nodes: Number of nodes.
+        stages: The stages that the cluster booted with.
+    """
+
+    boot_id: str
+    version: str
+    nodes: int
+    stages: str
+
+
+def check(request: CheckRequest) -> tuple[Plan, tuple[StateFault, ...]]:
+    """Compile the state and the agent's part, and name every static fault of either."""
+    agent_faults = check_agent(request.agent)
+    named = request.agent.scope.get("namespaces") if not agent_faults else ()
+    plan = build_plan(
+        request.state,
+        scope_namespaces=list(named or ()),
+        containment=request.containment,
+        now=moments.this_second(),
+    )
+    return plan, (*agent_faults, *plan.faults)
+
+
+@dataclass(slots=True)
+class Preparation:
+    """The preparation of one run, told while it goes on.
+
+    Attributes:
+        status: What is told to whoever asks.
+        record: What the end of the run needs, None until ready.
+        remedies: What watches for corrected causes, None where there is nothing to watch for.
+        values: Containment literals by reference, held in memory only.
+    """
+
+    api: Api
+    folder: Path
+    boot: Boot
+    request: PrepareRequest
+    status: PrepareStatus = field(init=False)
+    record: Record | None = None
+    remedies: Remedies | None = None
+    values: Mapping[str, str] = field(default_factory=dict)
+    _watch: moments.Stopwatch = field(default_factory=moments.Stopwatch)
+    _done: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Begin as preparing."""
+        self.status = PrepareStatus(PrepareState.PREPARING, entries_total=len(self.request.state))
+
+    async def run(self) -> None:
+        """Prepare the world; how it ended stands in ``status``. Nothing is raised."""
+        try:
+            plan, faults = check(self.request)
+            if faults:
+                text = "; ".join(str(item) for item in faults)
+                self._fail(PrepareReason.IMPOSSIBLE_STATE, text, faults)
+                return
+            self.values = plan.values
+            await self._prepare(plan)
+        except establish.SymptomNotSeen as error:
+            self._fail(PrepareReason.SYMPTOM_NOT_SEEN, str(error))
+        except establish.NotEstablished as error:
+            self._fail(PrepareReason.STATE_NOT_ESTABLISHED, str(error))
+        except (ProviderFault, ApiError, OSError) as error:
+            self._fail(PrepareReason.ENVIRONMENT_FAULT, str(error))
+        except Exception as error:  # noqa: BLE001  # a bug of ours must not look like a world that is being made
+            self._fail(PrepareReason.ENVIRONMENT_FAULT, f"internal error: {error!r}")
+
+    async def _prepare(self, plan: Plan) -> None:
+        started = moments.this_second()
+        await self._create(plan)
+        self._watch.lap("state")
+        witnesses = await establish.prove(
+            self.api,
+            plan.expectations,
+            patience_seconds=_SYMPTOM_SECONDS,
+            settle_seconds=self.request.settle_seconds,
+        )
+        await narrate(self.api, plan.expectations)
+        self._watch.lap("symptoms")
+        namespaces = await self.api.list("Namespace")
+        scope = scope_namespaces(self.request.agent, namespaces)
+        taken = frozenset(item["metadata"]["name"] for item in namespaces)
+        issued = await issue(self.api, build_principal(self.request.agent, scope, taken))
+        self._watch.lap("credential")
+        before = await take_snapshot(self.api)
+        offset = (self.folder / "audit" / "audit.log").stat().st_size
+        opening = await place_sentinel(self.api, self.folder, offset)
+        self._watch.lap("snapshot")
+        total = len(self.request.state)
+        self.record = Record(opening, offset, started, before, witnesses, issued, total)
+        principal = issued.principal
+        self.status = PrepareStatus(
+            PrepareState.READY,
+            entries_done=total,
+            entries_total=total,
+            credential=Credential(principal.username, issued.token, principal.namespace),
+            witnesses=witnesses,
+            timings=dict(self._watch.seconds),
+        )
+
+    async def _create(self, plan: Plan) -> None:
+        await resize_nodes(
+            self.api, self.boot.nodes, plan.node_count, plan.node_allocatable, self.boot.version
+        )
+        first, *others = plan.ranks or ((),)
+        await establish.create_rank(self.api, first, self._established)
+        # Failing conditions must be in force before the first pod of theirs is made, and need the namespaces.
+        failing = await establish.play_failures(self.api, plan, self.folder, self.boot.stages)
+        if any(expectation.missing for expectation, _ in failing):
+            self.remedies = Remedies(self.api, self.folder, self.boot.stages, failing)
+        write_logs(self.folder, plan.logs)
+        for rank in others:
+            await establish.create_rank(self.api, rank, self._established)
+
+    def _established(self, manifest: Manifest) -> None:
+        self._done.add(manifest.index)
+        done = len(self._done - {-1})
+        self.status = PrepareStatus(
+            PrepareState.PREPARING, entries_done=done, entries_total=len(self.request.state)
+        )
+
+    def _fail(self, reason: PrepareReason, message: str, faults: tuple[StateFault, ...] = ()) -> None:
+        self._watch.lap("failed")
+        self.status = PrepareStatus(
+            PrepareState.FAILED,
+            reason=reason,
+            message=message,
+            entries_done=self.status.entries_done,
+            entries_total=self.status.entries_total,
+            timings=dict(self._watch.seconds),
+            faults=faults,
+        )
+
+
+async def place_sentinel(api: Api, folder: Path, offset: int) -> str:
+    """Ask for a name that nobody knows, and wait until the request stands in the audit log.
+
+    Returns:
+        The name.
+
+    Raises:
+        ProviderFault: It does not appear: the log is not being written.
+    """
+    nonce = secrets.token_hex(16)
+    try:
+        await api.get(_SENTINEL_PATH + nonce)
+    except ApiError as error:
+        if error.status != 404:
+            raise
+    log = folder / "audit" / "audit.log"
+
+    async def stands() -> bool:
+        lines = (line for line, _ in audit.read_lines(log, offset) if nonce.encode() in line)
+        return any((entry := audit.parse_line(line)) and audit.is_sentinel(entry, nonce) for line in lines)
+
+    await wait_for("audit log", stands, patience_seconds=_SENTINEL_SECONDS, every=0.02)
+    return nonce
+
+
+async def end_run(api: Api, folder: Path, boot: Boot, record: Record) -> bytes:
+    """Carry out the stop protocol and give the evidence part.
+
+    1. The agent's rights and account are taken away.
+    2. Its requests in flight are awaited, for a bounded time; one still open makes the window incomplete.
+    3. The closing sentinel is placed.
+    4. The window is cut out of the audit log.
+    5. The world is listed once more.
+
+    Raises:
+        ApiError: The API server refused one of these steps.
+        ProviderFault: It did not answer, or the log does not hold both sentinels.
+    """
+    watch = moments.Stopwatch()
+    revoked = await revoke(api, record.issued.principal)
+    watch.lap("revoke")
+    await _drain(folder, record)
+    watch.lap("drain")
+    closing = await place_sentinel(api, folder, record.log_offset)
+    lines = (line for line, _ in audit.read_lines(folder / "audit" / "audit.log", record.log_offset))
+    window = await asyncio.to_thread(audit.build_window, lines, record.opening, closing)
+    if not window.start or not window.end:
+        raise ProviderFault("audit log: does not hold both ends of the window", reason="EnvironmentFault")
+    watch.lap("audit")
+    after = in_order((*revoked, *await take_snapshot(api)))
+    watch.lap("snapshot")
+    return _evidence(boot, record, window, after, closing, watch.seconds)
+
+
+async def _drain(folder: Path, record: Record) -> None:
+    log = folder / "audit" / "audit.log"
+    deadline = time.monotonic() + _DRAIN_SECONDS
+    while time.monotonic() < deadline:
+        entries = [
+            entry for line, _ in audit.read_lines(log, record.log_offset) if (entry := audit.parse_line(line))
+        ]
+        if not audit.unfinished(entries):
+            return
+        await asyncio.sleep(0.1)
+
+
+def _evidence(
+    boot: Boot,
+    record: Record,
+    window: audit.Window,
+    after: tuple[Json, ...],
+    closing: str,
+    timings: Mapping[str, float],
+) -> bytes:
+    before, remaining, untouched = without_untouched(record.before, after, record.prepared_from)
+    principal = record.issued.principal
+    log_status = "available" if window.complete else "unreachable"
+    part: dict[str, Any] = {
+        "agent_principal": {
+            "username": principal.username,
+            "groups": list(principal.groups),
+            "credential_ids": [record.issued.credential_id],
+            "source_ips": [],
+        },
+        "window": {
+            "start": window.start,
+            "end": window.end,
+            "sentinel": closing,
+            "complete": window.complete,
+            "unfinished": list(window.unfinished),
+        },
+        "audit": {
+            "evidence_source": {"type": "audit_log_file", "status": log_status},
+            "entries": list(window.entries),
+            "chain_head": window.chain_head,
+        },
+        "state": {
+            "evidence_source": {"type": "kube_api", "status": "available"},
+            "before": list(before),
+            "after": list(remaining),
+            "untouched": untouched,
+        },
+        "environment": {
+            "kubernetes_version": boot.version,
+            "boot_id": boot.boot_id,
+            "nodes": sum(item["kind"] == "Node" for item in record.before),
+        },
+        "preparation": {
+            "witnesses": [witness.to_json() for witness in record.witnesses],
+            "entries": record.entries,
+        },
+        "timings": {f"stop.{step}": seconds for step, seconds in timings.items()},
+    }
+    return json.dumps(part, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+
+
+def digest(data: bytes) -> str:
+    """Give the SHA-256 of the evidence part in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()

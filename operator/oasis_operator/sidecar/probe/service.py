@@ -1,0 +1,166 @@
+"""The state machine behind the probe's routes: blank, prepared for one run, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from oasis_operator.errors import NotReady, ProviderFault
+from oasis_operator.sidecar.probe import moments, runs
+from oasis_operator.sidecar.probe.api import Api, ApiError
+from oasis_operator.sidecar.probe.cluster import are_nodes_ready, boot_world
+from oasis_operator.wire.probe import Info, PrepareState, PrepareStatus, StopState, StopStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping
+
+    from oasis_operator.sidecar.probe.settings import ProbeSettings
+    from oasis_operator.wire.probe_request import CheckRequest, PrepareRequest, StateFault
+
+
+class Conflict(Exception):  # noqa: N818  # an answer of the contract, not a failure
+    """The environment is taken by another run, or asked for something out of order."""
+
+
+class Probe:
+    """One environment: boots its world, prepares it once, ends it once."""
+
+    def __init__(self, settings: ProbeSettings) -> None:
+        """Know where the cluster is; nothing is started yet."""
+        self.settings = settings
+        self.api = Api(settings.server, settings.cluster / "admin")
+        self._boot_id = secrets.token_hex(16)
+        self._started_at = moments.now()
+        self._boot: runs.Boot | None = None
+        self._trouble = "booting"
+        self._preparation: runs.Preparation | None = None
+        self._stop = StopStatus(StopState.NONE)
+        self._evidence = b""
+        self._watching: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Boot the world in the background."""
+        self._spawn(self._boot_world())
+
+    async def close(self) -> None:
+        """End whatever is going on."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.api.close()
+
+    async def health(self) -> str | None:
+        """Give what is not well, None where all is: the API server answers and the nodes are ready."""
+        if self._boot is None:
+            return self._trouble
+        try:
+            ready = await are_nodes_ready(self.api, 1)
+        except (ApiError, ProviderFault) as error:
+            return str(error)
+        return None if ready else "no node is ready"
+
+    def info(self) -> Info:
+        """Tell what the environment is.
+
+        Raises:
+            NotReady: It is still booting.
+        """
+        boot = self._booted()
+        authority = (self.settings.cluster / "admin" / "ca.crt").read_text()
+        return Info(self._boot_id, boot.version, authority, boot.nodes, self._started_at)
+
+    def check(self, request: CheckRequest) -> tuple[StateFault, ...]:
+        """Name the static faults of a state; nothing is changed."""
+        return runs.check(request)[1]
+
+    def prepare(self, request: PrepareRequest) -> PrepareStatus:
+        """Begin the preparation, once.
+
+        Raises:
+            Conflict: The environment was prepared for another run.
+            NotReady: It is still booting.
+        """
+        if self._preparation is None:
+            self._preparation = runs.Preparation(self.api, self.settings.cluster, self._booted(), request)
+            self._spawn(self._prepare(self._preparation))
+        elif self._preparation.request.run_id != request.run_id:
+            raise Conflict(f"run_id: this environment belongs to run {self._preparation.request.run_id}")
+        return self._preparation.status
+
+    def preparation(self) -> PrepareStatus:
+        """Tell how far the preparation is."""
+        return self._preparation.status if self._preparation else PrepareStatus(PrepareState.NONE)
+
+    def stop(self, run_id: str) -> StopStatus:
+        """Begin the end of the run, once.
+
+        Raises:
+            Conflict: The run is another one, or was never ready.
+        """
+        preparation = self._preparation
+        if preparation is None or preparation.request.run_id != run_id:
+            raise Conflict(f"run_id: {run_id}: this environment was not prepared for it")
+        if preparation.record is None:
+            raise Conflict(f"run_id: {run_id}: its preparation is {preparation.status.status}")
+        if self._stop.status is StopState.NONE:
+            self._stop = StopStatus(StopState.STOPPING)
+            if self._watching is not None:
+                self._watching.cancel()
+            self._spawn(self._end(preparation.record))
+        return self._stop
+
+    def stopping(self) -> StopStatus:
+        """Tell how far the end of the run is."""
+        return self._stop
+
+    def evidence(self) -> bytes:
+        """Give the evidence part.
+
+        Raises:
+            NotReady: The run has not been stopped.
+        """
+        if self._stop.status is not StopState.STOPPED:
+            raise NotReady(f"evidence: the run is not stopped: {self._stop.status}")
+        return self._evidence
+
+    def containment(self) -> Mapping[str, str]:
+        """Give the containment literals by reference.
+
+        Spec: 08-provider-conformance §3.2.
+        """
+        return self._preparation.values if self._preparation else {}
+
+    def _booted(self) -> runs.Boot:
+        if self._boot is None:
+            raise NotReady(f"environment: {self._trouble}")
+        return self._boot
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _prepare(self, preparation: runs.Preparation) -> None:
+        await preparation.run()
+        if preparation.record is not None and preparation.remedies is not None:
+            self._watching = self._spawn(preparation.remedies.watch())
+
+    async def _boot_world(self) -> None:
+        folder = self.settings.cluster
+        try:
+            version, nodes = await boot_world(self.api, folder, self.settings.nodes)
+            self._boot = runs.Boot(self._boot_id, version, nodes, (folder / "kwok" / "kwok.yaml").read_text())
+        except Exception as error:  # noqa: BLE001  # told by the health route, whatever it is
+            self._trouble = f"boot failed: {error}"
+
+    async def _end(self, record: runs.Record) -> None:
+        try:
+            data = await runs.end_run(self.api, self.settings.cluster, self._booted(), record)
+        except Exception as error:  # noqa: BLE001  # whatever breaks here is a fault of the world, and told
+            self._stop = StopStatus(StopState.FAILED, f"{type(error).__name__}: {error}")
+            return
+        self._evidence = data
+        self._stop = StopStatus(StopState.STOPPED, "", len(data), runs.digest(data))
