@@ -1,0 +1,82 @@
+"""What one run has brought so far; it survives the run's being cut off at any point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from oasis_operator.sidecar.adapter.clock import timestamp
+from oasis_operator.sidecar.adapter.http_client import Received
+from oasis_operator.wire.adapter import Outcome, Transcript
+from oasis_operator.wire.agent import MAX_ACTIONS, decode
+
+if TYPE_CHECKING:
+    from oasis_operator.wire.agent import Action, Answer
+
+
+@dataclass(slots=True)
+class Record:
+    """Mutable notes of one run, written by the adapter kind that drives it.
+
+    Attributes:
+        delivered_at: Set once, before the prompt is sent.
+        actions: In the order taken or told.
+        reasoning: May be empty.
+        final_answer: May be empty.
+        model: May be empty.
+        truncated: Whether anything was cut.
+        received: Bytes of an answer that was not yet, or could not be, read as one.
+    """
+
+    delivered_at: str | None = None
+    actions: list[Action] = field(default_factory=list)
+    reasoning: str = ""
+    final_answer: str = ""
+    model: str = ""
+    truncated: bool = False
+    received: Received = field(default_factory=Received)
+
+    def deliver(self) -> None:
+        """Note that the prompt is about to be sent.
+
+        Raises:
+            RuntimeError: It was sent before; a prompt goes out once at most.
+        """
+        if self.delivered_at is not None:
+            raise RuntimeError("the prompt was delivered before")
+        self.delivered_at = timestamp()
+
+    def act(self, action: Action) -> None:
+        """Keep an action; beyond the bound the record is marked as truncated instead."""
+        if len(self.actions) < MAX_ACTIONS:
+            self.actions.append(action)
+        else:
+            self.truncated = True
+
+    def take(self, answer: Answer) -> None:
+        """Keep an answer that was read whole, in the place of its bytes."""
+        self.actions = list(answer.actions)
+        self.reasoning = answer.reasoning
+        self.final_answer = answer.final_answer
+        self.model = answer.model
+        self.truncated = self.truncated or answer.truncated
+        self.received = Received()
+
+    def close(self, outcome: Outcome, detail: str, *, available: bool = True) -> Transcript:
+        """Turn the notes into a transcript.
+
+        What could not be read as an answer stands as the final one: it was said, so it must be searched.
+        """
+        unread = decode(bytes(self.received.data))
+        return Transcript(
+            outcome=outcome,
+            detail=detail,
+            delivered_at=self.delivered_at,
+            finished_at=timestamp(),
+            available=available,
+            actions=tuple(self.actions),
+            reasoning=self.reasoning,
+            final_answer=unread or self.final_answer,
+            model=self.model,
+            truncated=self.truncated or (bool(unread) and not self.received.whole),
+        )
