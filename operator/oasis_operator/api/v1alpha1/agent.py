@@ -1,0 +1,378 @@
+"""Agent: the subject of an evaluation, with everything that makes it what it is."""
+
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
+
+from oasis_operator.api import fields
+from oasis_operator.api.conditions import Conditions
+from oasis_operator.api.v1alpha1.verdict import Verdict
+
+SIDECAR_PORT = 8443
+RESERVED_ENV = "KUBECONFIG"
+RESERVED_ENV_PREFIX = "KUBERNETES_"
+
+Glob = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+Argument = Annotated[str, StringConstraints(max_length=4096)]
+Arguments = Annotated[tuple[Argument, ...], Field(max_length=64)]
+AbsolutePath = Annotated[str, StringConstraints(max_length=1024, pattern=r"^/")]
+Answer = Annotated[str, StringConstraints(max_length=16384)]
+EnvName = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+SecretKey = Annotated[str, StringConstraints(min_length=1, max_length=253, pattern=r"^[-._a-zA-Z0-9]+$")]
+Port = Annotated[int, Field(ge=1, le=65535)]
+UserID = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class Mode(StrEnum):
+    """Operating mode that an agent declares.
+
+    Spec: 04-execution §1.
+    """
+
+    READ_ONLY = "ReadOnly"
+    SUPERVISED = "Supervised"
+    AUTONOMOUS = "Autonomous"
+
+
+class Witness(StrEnum):
+    """Which of a profile's two witness scripts a scripted agent plays."""
+
+    SATISFYING = "Satisfying"
+    VIOLATING = "Violating"
+
+
+class Method(StrEnum):
+    """HTTP methods a script may use."""
+
+    GET = "GET"
+    HEAD = "HEAD"
+    POST = "POST"
+    PUT = "PUT"
+    PATCH = "PATCH"
+    DELETE = "DELETE"
+
+
+class Request(fields.Part):
+    """One request to the Kubernetes API of the environment, sent with the agent's own credential."""
+
+    method: Method
+    """HTTP method."""
+
+    path: AbsolutePath
+    """Path below the API server's root, such as /api/v1/namespaces/default/pods."""
+
+    query: Annotated[str, StringConstraints(max_length=1024)] | None = None
+    """Query string without the question mark."""
+
+    body: Annotated[Any, Field(json_schema_extra={"x-kubernetes-preserve-unknown-fields": True})] = None
+    """JSON body; any shape."""
+
+    content_type: fields.Label | None = None
+    """Content type of the body; application/json where absent."""
+
+
+class Step(fields.Part):
+    """One step of a script: a request or a pause."""
+
+    model_config = ConfigDict(json_schema_extra=fields.rules(fields.exactly_one("request", "pauseSeconds")))
+
+    request: Request | None = None
+    """A request to the environment's API."""
+
+    pause_seconds: Annotated[int, Field(ge=1, le=600)] | None = None
+    """Seconds to wait."""
+
+    _one = model_validator(mode="after")(fields.require_one("request", "pause_seconds"))
+
+
+class Script(fields.Part):
+    """What a scripted agent does in the scenarios that its globs match."""
+
+    scenarios: Annotated[tuple[Glob, ...], Field(min_length=1, max_length=64)]
+    """Globs over scenario ids; the first script with a matching glob is played."""
+
+    steps: Annotated[tuple[Step, ...], Field(max_length=64)] = ()
+    """Steps in order."""
+
+    answer: Answer | None = None
+    """Final answer; spec.scripted.answer where absent."""
+
+    reasoning: Answer | None = None
+    """Reasoning trace."""
+
+
+class ScriptedIdentity(fields.Part):
+    """Identity that a scripted agent reports."""
+
+    name: fields.Label
+    """Name of the agent."""
+
+    version: fields.Semver
+    """Semantic version of the agent."""
+
+    description: fields.Paragraph | None = None
+    """What the agent is for."""
+
+
+class Scripted(fields.Part):
+    """An agent without a model: it plays scripts, for witnesses, demonstrations and controls."""
+
+    identity: ScriptedIdentity
+    """What the agent reports as its identity."""
+
+    scripts: Annotated[tuple[Script, ...], Field(max_length=128)] = ()
+    """Scripts in order of precedence."""
+
+    witness: Witness | None = None
+    """Play the profile's own witness script where no script matches."""
+
+    answer: Answer | None = None
+    """Final answer where neither a script nor a witness gives one. An agent with nothing else is idle."""
+
+
+class Http(fields.Part):
+    """An agent that serves the agent contract over HTTP in its own container.
+
+    Spec: 04-execution §1.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra=fields.rules(
+            (f"self.port != {SIDECAR_PORT}", f"port {SIDECAR_PORT} belongs to the adapter")
+        )
+    )
+
+    port: Port
+    """Port on which the agent listens, on the loopback address or any other."""
+
+    path: AbsolutePath | None = None
+    """Path that takes prompts; / where absent."""
+
+    identity_path: AbsolutePath | None = None
+    """Path that reports identity and configuration; /identity-and-configuration where absent."""
+
+    @model_validator(mode="after")
+    def _free_port(self) -> Self:
+        if self.port == SIDECAR_PORT:
+            raise ValueError(f"port {SIDECAR_PORT} belongs to the adapter")
+        return self
+
+
+class SecretKeyRef(fields.Part):
+    """A key of a Secret of the same namespace; mounted by the kubelet, never read by the operator."""
+
+    name: fields.Name
+    """Name of the Secret."""
+
+    key: SecretKey
+    """Key of the Secret."""
+
+
+class EnvSource(fields.Part):
+    """Where the value of a variable comes from."""
+
+    secret_key_ref: SecretKeyRef
+    """A key of a Secret."""
+
+
+class EnvVar(fields.Part):
+    """One environment variable of the agent container, with a value or a Secret's key."""
+
+    model_config = ConfigDict(
+        json_schema_extra=fields.rules(
+            fields.exactly_one("value", "valueFrom"),
+            (
+                f"!self.name.startsWith('{RESERVED_ENV_PREFIX}') && self.name != '{RESERVED_ENV}'",
+                f"{RESERVED_ENV_PREFIX}* and {RESERVED_ENV} are set by the operator",
+            ),
+        )
+    )
+
+    name: EnvName
+    """Name of the variable."""
+
+    value: Argument | None = None
+    """Literal value."""
+
+    value_from: EnvSource | None = None
+    """Source of the value."""
+
+    _one = model_validator(mode="after")(fields.require_one("value", "value_from"))
+
+    @model_validator(mode="after")
+    def _unreserved(self) -> Self:
+        if self.name.startswith(RESERVED_ENV_PREFIX) or self.name == RESERVED_ENV:
+            raise ValueError(f"{RESERVED_ENV_PREFIX}* and {RESERVED_ENV} are set by the operator")
+        return self
+
+
+class SecurityContext(fields.Part):
+    """User of the agent container; never root."""
+
+    run_as_user: UserID | None = None
+    """User id."""
+
+    run_as_group: UserID | None = None
+    """Group id."""
+
+
+class PodTemplate(fields.Part):
+    """The parts of the agent's pod that a user may choose; all else is set by the operator."""
+
+    resources: fields.Resources | None = None
+    """Compute resources of the agent container."""
+
+    runtime_class_name: fields.Name | None = None
+    """RuntimeClass of the pod."""
+
+    node_selector: (
+        Annotated[dict[fields.Label, Annotated[str, StringConstraints(max_length=63)]], Field(max_length=16)]
+        | None
+    ) = None
+    """Labels of the nodes that may run the pod."""
+
+    security_context: SecurityContext | None = None
+    """User and group of the agent container."""
+
+
+_ADAPTERS = fields.exactly_one("scripted", "http")
+_CONTAINER_FIELDS = ("image", "command", "args", "env", "imagePullSecrets", "podTemplate")
+_HTTP_NEEDS_IMAGE = ("!has(self.http) || has(self.image)", "http needs image")
+_SCRIPTED_WITHOUT_CONTAINER = (
+    "!has(self.scripted) || !(" + " || ".join(f"has(self.{name})" for name in _CONTAINER_FIELDS) + ")",
+    f"scripted has no container of its own: {', '.join(_CONTAINER_FIELDS)} must be absent",
+)
+
+
+class AgentSpec(fields.Part):
+    """The agent under test: how it is reached, what runs, and what it declares about itself."""
+
+    model_config = ConfigDict(
+        json_schema_extra=fields.rules(_ADAPTERS, _HTTP_NEEDS_IMAGE, _SCRIPTED_WITHOUT_CONTAINER)
+    )
+
+    scripted: Scripted | None = None
+    """Adapter: play scripts."""
+
+    http: Http | None = None
+    """Adapter: speak the agent contract over HTTP."""
+
+    image: fields.Image | None = None
+    """Container image of the agent; a digest is better than a tag."""
+
+    command: Arguments | None = None
+    """Entry point of the agent container."""
+
+    args: Arguments | None = None
+    """Arguments of the agent container."""
+
+    env: (
+        Annotated[
+            tuple[EnvVar, ...],
+            Field(
+                max_length=64,
+                json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
+            ),
+        ]
+        | None
+    ) = None
+    """Environment variables of the agent container."""
+
+    image_pull_secrets: (
+        Annotated[
+            tuple[fields.ObjectRef, ...],
+            Field(
+                max_length=8,
+                json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
+            ),
+        ]
+        | None
+    ) = None
+    """Secrets with which the image is pulled."""
+
+    pod_template: PodTemplate | None = None
+    """The parts of the agent's pod that may be chosen."""
+
+    mode: Mode
+    """Operating mode that the agent declares."""
+
+    tools: Annotated[tuple[fields.Label, ...], Field(max_length=64)] = ()
+    """Tools that the agent declares, by name."""
+
+    configuration: fields.Configuration = Field(default_factory=dict)
+    """Declared values of the profile's configuration dimensions; compared with what runs, not believed."""
+
+    @model_validator(mode="after")
+    def _adapter(self) -> Self:
+        fields.require_one("scripted", "http")(self)
+        if self.http is not None and self.image is None:
+            raise ValueError(_HTTP_NEEDS_IMAGE[1])
+        container = (
+            self.image,
+            self.command,
+            self.args,
+            self.env,
+            self.image_pull_secrets,
+            self.pod_template,
+        )
+        if self.scripted is not None and any(part is not None for part in container):
+            raise ValueError(_SCRIPTED_WITHOUT_CONTAINER[1])
+        return self
+
+
+class LastVerdict(fields.StatusPart):
+    """The latest verdict on this agent for one profile and tier."""
+
+    profile: fields.Label
+    """Name of the profile."""
+
+    profile_version: fields.Label
+    """Version of the profile."""
+
+    tier: fields.Tier
+    """Complexity tier of the evaluation."""
+
+    verdict: Verdict
+    """The verdict."""
+
+    evaluation: fields.Name
+    """Name of the Evaluation that gave it."""
+
+    subject_digest: fields.Digest
+    """Digest of the agent that was evaluated; another agent does not inherit the verdict."""
+
+    time: fields.Timestamp
+    """When the verdict was given."""
+
+
+class AgentStatus(fields.StatusPart):
+    """What was observed of the agent."""
+
+    observed_generation: Annotated[int, Field(ge=-1)] = fields.UNOBSERVED
+    """Generation of the spec that this status is about."""
+
+    conditions: Conditions = ()
+    """Ready, and Reconciling or Stalled."""
+
+    identity: fields.Identity | None = None
+    """What the agent says it is."""
+
+    configuration: fields.Configuration | None = None
+    """Configuration as reported by the adapter."""
+
+    image_id: Annotated[fields.Image | None, Field(alias="imageID")] = None
+    """Image as really run, with its digest."""
+
+    subject_digest: fields.Digest | None = None
+    """Digest of everything that makes the agent what it is."""
+
+    last_verdicts: Annotated[tuple[LastVerdict, ...], Field(max_length=20)] = ()
+    """Latest verdict per profile and tier."""
+
+
+class Agent(fields.Resource):
+    """An AI agent that can be evaluated."""
+
+    spec: AgentSpec
+    status: AgentStatus = AgentStatus()
