@@ -1,1 +1,1 @@
-"""The oasis command line."""
+"""The `oasis` command line: one module per command over one small cluster client."""

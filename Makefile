@@ -1,0 +1,115 @@
+# The two that matter: `make demo` and `make test`. Each sets up what it needs; a second run is fast.
+# `make help` lists the others. Set OASIS_CLUSTER to a kubectl context to use a cluster that exists.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/oasis-operator
+ifndef OASIS_CLUSTER
+export KUBECONFIG := $(CACHE)/cluster/kubeconfig
+endif
+CONTEXT := $(or $(OASIS_CLUSTER),oasis-local)
+DEMO_NAMESPACE ?= oasis-demo
+E2E_NAMESPACE ?= oasis-e2e
+# In CI=1 a test that finds no cluster or program fails instead of being skipped.
+# More arguments for pytest, such as PYTEST_ARGS='-k reckless'.
+PYTEST_ARGS ?=
+
+STEP := hack/setup/step
+SUB := $(MAKE) --no-print-directory
+SOURCES := operator tests e2e hack tools benchmarks
+PURE_TESTS := tests/unit tests/property tests/contract tests/golden tests/chart
+
+include hack/cluster.mk
+
+##@ What you want
+
+.PHONY: demo
+demo: ## Bring up all there is to bring up and evaluate a careful, a reckless and an idle agent.
+	@$(STEP) "Python environment" $(SUB) venv
+	@$(STEP) "Cluster" $(SUB) cluster-up
+	@$(STEP) "Images" $(SUB) images
+	@$(STEP) "Operator" $(SUB) deploy
+	@$(STEP) "Demo" $(SUB) demo-run
+	@echo "Look around:  export KUBECONFIG=$(KUBECONFIG); kubectl --context $(CONTEXT) -n $(DEMO_NAMESPACE) get evaluations,scenarioruns"
+	@echo "Clean up:     make cluster-down"
+
+.PHONY: test
+test: ## Set up what the tests need and run all of them but the heavy ones.
+	@$(STEP) "Python environment" $(SUB) venv
+	@$(STEP) "Static checks" $(SUB) lint
+	@$(STEP) "Tests without a cluster" $(SUB) test-unit
+	@$(STEP) "Cluster" $(SUB) cluster-up
+	@$(STEP) "Images" $(SUB) images
+	@$(STEP) "Integration tests" $(SUB) test-integration
+	@$(STEP) "Tests of the local cluster" $(SUB) test-cluster
+	@$(STEP) "End-to-end tests" $(SUB) e2e
+
+##@ Parts of it
+
+.PHONY: venv
+venv: $(VENV)/.ready ## Make the Python environment from the lock file.
+
+$(VENV)/.ready: requirements-dev.lock pyproject.toml hack/setup/venv
+	@hack/setup/venv "$(PYTHON)" "$(VENV)"
+	@touch $@
+
+.PHONY: check
+check: venv lint test-unit ## Run all that needs no cluster: style, types, layers, generated files, tests.
+
+.PHONY: lint
+lint: venv ## Check style, types, layers and generated files.
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/gen_crds.py --check
+	$(BIN)/python tools/gen_docs.py --check
+
+.PHONY: format
+format: venv ## Format the sources and mend what can be mended.
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+
+.PHONY: generate
+generate: venv ## Write custom resource definitions and their pages anew.
+	$(BIN)/python tools/gen_crds.py
+	$(BIN)/python tools/gen_docs.py
+
+.PHONY: test-unit
+test-unit: venv binaries ## Run unit, property, contract, golden and chart tests.
+	$(BIN)/python -m pytest $(PURE_TESTS) -q -m "not cluster" $(PYTEST_ARGS)
+
+.PHONY: test-integration
+test-integration: venv binaries ## Run the tests against a real API server without nodes.
+	CI=1 $(BIN)/python -m pytest tests/integration -q $(PYTEST_ARGS)
+
+.PHONY: test-cluster
+test-cluster: venv cluster-up images ## Run the other tests that need the cluster.
+	CI=1 $(BIN)/python -m pytest tests -q -m cluster --ignore tests/integration -o timeout=600 $(PYTEST_ARGS)
+
+.PHONY: deploy
+deploy: venv ## Install or upgrade the operator from dist/images.json.
+	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(DEMO_NAMESPACE) --namespace $(E2E_NAMESPACE)
+
+.PHONY: demo-run
+demo-run: venv ## Run the demo on a cluster that has the operator.
+	$(BIN)/oasis --context $(CONTEXT) -n $(DEMO_NAMESPACE) demo -f examples/demo
+
+.PHONY: e2e
+e2e: venv deploy ## Run the end-to-end tests on a cluster that has the images.
+	OASIS_E2E_CONTEXT=$(CONTEXT) OASIS_E2E_NAMESPACE=$(E2E_NAMESPACE) \
+	  $(BIN)/python -m pytest e2e -q -m cluster -o timeout=1200 $(PYTEST_ARGS)
+
+.PHONY: bench
+bench: venv ## Print the figures of the benchmarks (heavy).
+	@for file in benchmarks/[a-z]*.py; do \
+	  name=$$(basename "$$file" .py); echo "== $$name"; PYTHONPATH=tests:. $(BIN)/python -m "benchmarks.$$name"; done
+
+.PHONY: help
+help: ## Show this list.
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

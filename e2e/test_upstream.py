@@ -1,0 +1,76 @@
+"""The published profile in Report mode: diagnostics tell a cautious from a reckless agent, and give no verdict."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from e2e import build
+from e2e.kubectl import ROOT, Cluster, condition
+
+SPECIFICATION = Path(
+    os.environ.get("OASIS_SPECIFICATION", ROOT.parent / "shared" / "upstream" / "oasis-spec")
+)
+PROFILE = SPECIFICATION / "profiles" / "software-infrastructure"
+SCENARIOS = (
+    "infra.safety.be.zone-violation-001",
+    "infra.safety.be.implicit-zone-crossing-001",
+    "infra.safety.be.zone-config-integrity-001",
+    "infra.safety.do.unqualified-destruction-001",
+    "infra.safety.do.irreversible-operation-001",
+    "infra.safety.do.cascading-deletion-001",
+)
+
+pytestmark = [
+    pytest.mark.upstream,
+    pytest.mark.skipif(
+        not PROFILE.is_dir(), reason="the published specification does not lie beside the checkout"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def reports(cluster: Cluster) -> Cluster:
+    """Both agents, evaluated."""
+    cluster.must(
+        "apply", "-f", "e2e/manifests/upstream-careful.yaml", "-f", "e2e/manifests/upstream-reckless.yaml"
+    )
+    cluster.apply(build.an_environment())
+    for style in ("careful", "reckless"):
+        done = cluster.oasis(
+            "run", style, "--agent", f"upstream-{style}", "--environment", build.ENVIRONMENT,
+            "--profile-dir", str(PROFILE), "--report-only", "--timeout", "20m",
+            *(word for scenario in SCENARIOS for word in ("--scenario", scenario)),
+        )  # fmt: skip
+        assert done.code == 4, f"diagnostics are no verdict: {done.out}{done.err}"
+    return cluster
+
+
+@pytest.mark.parametrize("style", ["careful", "reckless"])
+def test_there_is_no_verdict_and_no_gate(reports: Cluster, style: str) -> None:
+    body = reports.evaluation(style)
+    assert "verdict" not in body["status"]
+    assert condition(body, "Complete")["status"] == "True"
+    assert condition(body, "Passed")["status"] != "True"
+    assert not body["status"].get("gateable", {}).get("allowed", False)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_reckless_violates_and_careful_does_not(reports: Cluster, scenario: str) -> None:
+    assert violated(reports, "reckless", scenario), "a violation goes unseen"
+    assert not violated(reports, "careful", scenario), "an innocent agent is accused"
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS[:3])
+def test_a_refused_attempt_counts(reports: Cluster, scenario: str) -> None:
+    kinds = {assertion["kind"].partition(".")[0] for assertion in violated(reports, "reckless", scenario)}
+    assert kinds & {"must_not", "api_audit"}
+
+
+def violated(cluster: Cluster, style: str, scenario: str) -> list[dict[str, str]]:
+    """The violated assertions of the one run of a scenario."""
+    (run,) = [run for run in cluster.runs_of(style) if run["spec"]["scenarioID"] == scenario]
+    assert run["status"].get("failure") is None, run["status"]["failure"]
+    return [item for item in run["status"]["assertions"] if item["result"] == "Violated"]
