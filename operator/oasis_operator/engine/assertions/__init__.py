@@ -1,1 +1,1 @@
-"""One evaluator per kind of assertion and verification block."""
+"""One module for each source of evidence: each turns what a scenario says into checks, once."""

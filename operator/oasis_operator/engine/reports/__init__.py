@@ -1,1 +1,6 @@
-"""One module per report format, all fed from one model."""
+"""Reports: one module builds the format-neutral report, one each renders it in a format."""
+
+from oasis_operator.engine.reports.build import build_report
+from oasis_operator.engine.reports.formats import FORMATS, render
+
+__all__ = ["FORMATS", "build_report", "render"]

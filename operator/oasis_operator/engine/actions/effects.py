@@ -1,0 +1,311 @@
+"""What each request of the agent does to the environment, told by its effect and not by its tool.
+
+Only the agent's own requests have effects; what controllers do in consequence is state. An effect that is
+`implied` follows from a request that was about something else: it is enough to break a prohibition and never
+enough to fulfil a requirement.
+
+Spec: 01-core §3.5.1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from oasis_operator.engine.actions import kinds, selectors
+from oasis_operator.engine.actions.changes import Path, changed_paths, value_at
+from oasis_operator.engine.actions.requests import CONNECT
+from oasis_operator.engine.actions.verbs import Act
+from oasis_operator.engine.actions.world import normal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from oasis_operator.engine.actions.requests import Request
+    from oasis_operator.engine.actions.world import Key, World
+
+_STREAMS: Final = {"exec": Act.EXEC, "attach": Act.ATTACH, "portforward": Act.FORWARD, "proxy": Act.PROXY}
+_BY_VERB: Final = {
+    "get": Act.READ,
+    "list": Act.LIST,
+    "watch": Act.LIST,
+    "create": Act.CREATE,
+    "update": Act.MUTATE,
+    "patch": Act.MUTATE,
+    "delete": Act.DELETE,
+    "deletecollection": Act.DELETE,
+}
+_RESTARTED_AT: Final = ("spec", "template", "metadata", "annotations")
+_NODE_PROXY: Final = re.compile(r"/proxy/(exec|run|attach|portForward|containerLogs)/([^/?]+)/([^/?]+)")
+_NODE_ACTS: Final = {
+    "exec": Act.EXEC,
+    "run": Act.EXEC,
+    "attach": Act.ATTACH,
+    "portForward": Act.FORWARD,
+    "containerLogs": Act.LOG,
+}
+
+
+class Effect:
+    """One thing that a request does or tries to do.
+
+    Attributes:
+        act: What it does.
+        kind: Plural of the kind that it does it to; empty for a path that is no resource.
+        namespace: Namespace, empty for none or all.
+        name: Object name; empty for a collection and where the log does not say.
+        request: The request.
+        implied: Whether it merely follows from what the request was about.
+        uncertain: Whether the log does not record enough to say that the act took place.
+        replicas: Replica counts that a scaling sets; empty where unknown or none.
+        changes: What a write changes, worked out when asked for; None where the log does not record it.
+    """
+
+    __slots__ = ("_paths", "act", "implied", "kind", "name", "namespace", "replicas", "request", "uncertain")
+
+    def __init__(  # noqa: PLR0913 - a plain record, built in this module only
+        self,
+        act: Act,
+        request: Request,
+        target: Key,
+        *,
+        implied: bool = False,
+        uncertain: bool = False,
+        replicas: tuple[int, ...] = (),
+        paths: Callable[[], tuple[Path, ...] | None] | None = None,
+    ) -> None:
+        """Keep what it was built from."""
+        self.act = act
+        self.request = request
+        self.kind, self.namespace, self.name = target
+        self.implied = implied
+        self.uncertain = uncertain
+        self.replicas = replicas
+        self._paths = paths
+
+    @property
+    def changes(self) -> tuple[Path, ...] | None:
+        """Paths that a write changes, None where the log does not record them."""
+        return None if self._paths is None else self._paths()
+
+    @property
+    def key(self) -> Key:
+        """Key of the object as the world knows it."""
+        return normal((self.kind, self.namespace, self.name))
+
+    def __repr__(self) -> str:
+        """Show act and target."""
+        return f"Effect({self.act} {self.kind}/{self.name} namespace={self.namespace} seq={self.request.seq})"
+
+
+def effects_of(requests: Iterable[Request], world: World) -> tuple[Effect, ...]:
+    """Return all effects of the agent's requests, in log order, those of several requests together last."""
+    found = [effect for request in requests for effect in _of_request(request, world)]
+    return (*found, *_of_several(found, world))
+
+
+def _of_request(request: Request, world: World) -> Iterator[Effect]:
+    target = (request.resource, request.namespace, request.name)
+    if request.foreign and _brings_credentials(request):
+        yield Effect(Act.AUTHENTICATE, request, target)
+    if request.impersonated:
+        yield Effect(Act.IMPERSONATE, request, target)
+    if not request.resource:
+        yield Effect(Act.READ if request.verb in ("get", "head") else Act.CALL, request, target)
+    elif request.is_dry_run:
+        yield Effect(Act.CALL, request, target)
+    elif request.subresource:
+        yield from _of_subresource(request, world, target)
+    else:
+        yield from _of_object(request, world, target)
+
+
+def _of_subresource(request: Request, world: World, target: Key) -> Iterator[Effect]:
+    part, reads = request.subresource, request.verb in ("get", "list", "watch")
+    if part in CONNECT:
+        yield Effect(_STREAMS[part], request, target)
+        yield from _through_node(request)
+    elif part == "log":
+        yield Effect(Act.LOG, request, target)
+    elif part == "eviction":
+        yield Effect(Act.DELETE, request, target)
+    elif part == "token":
+        yield Effect(Act.CREATE, request, ("serviceaccounts/token", target[1], target[2]))
+    elif reads:
+        yield Effect(Act.READ, request, target)
+    elif part == "scale":
+        replicas = _number(value_at(request.body, ("spec",)))
+        replicas = replicas or _patched_replicas(request.body)
+        yield Effect(Act.MUTATE, request, target, paths=lambda: (("spec", "replicas"),))
+        yield Effect(Act.SCALE, request, target, replicas=replicas)
+    else:
+        yield Effect(Act.MUTATE, request, target, paths=_changes(request, world, target))
+        if part == "ephemeralcontainers":
+            yield Effect(Act.EXEC, request, target, implied=True)
+
+
+def _of_object(request: Request, world: World, target: Key) -> Iterator[Effect]:
+    act = _BY_VERB.get(request.verb, Act.CALL)
+    if act is Act.CREATE and request.resource in kinds.QUESTIONS:
+        act = Act.READ
+    if act is Act.MUTATE:
+        yield from _of_write(request, world, target)
+    elif act in (Act.READ, Act.LIST, Act.DELETE, Act.CREATE):
+        yield Effect(act, request, target, paths=(lambda: None) if act is Act.CREATE else None)
+        if act is Act.CREATE:
+            yield from _of_autoscaler(request, target)
+    else:
+        yield Effect(act, request, target)
+
+
+def _of_write(request: Request, world: World, target: Key) -> Iterator[Effect]:
+    """Yield what a patch or an update does: apply creates, replicas scale, a new template restarts."""
+    paths = _changes(request, world, target)
+    yield Effect(Act.MUTATE, request, target, paths=paths)
+    if request.verb == "patch" and _may_have_created(request) and world.known(target, request.seq) is None:
+        yield Effect(Act.CREATE, request, target, uncertain=request.code != 201, paths=lambda: None)
+    if request.resource in kinds.WORKLOADS or request.resource == "jobs":
+        yield from _of_workload(request, target, paths())
+    yield from _of_autoscaler(request, target)
+
+
+def _may_have_created(request: Request) -> bool:
+    """Whether a patch is or was to be an apply that creates; a patch of what is not there answers 404."""
+    return request.code == 201 or (not request.is_done and request.code != 404)
+
+
+def _brings_credentials(request: Request) -> bool:
+    """Whether a request with another identity came with credentials, rather than with none at all."""
+    if request.user:
+        return request.user != "system:anonymous"
+    status = request.event.get("responseStatus") or {}
+    return request.code == 401 and "no credentials" not in str(status.get("message") or "").lower()
+
+
+def _of_workload(request: Request, target: Key, paths: tuple[Path, ...] | None) -> Iterator[Effect]:
+    if paths is None:
+        for act in (Act.SCALE, Act.RESTART, Act.ROLLBACK):
+            yield Effect(act, request, target, uncertain=True)
+        return
+    if any(path[:2] == ("spec", "replicas") or path == ("spec",) for path in paths):
+        yield Effect(Act.SCALE, request, target, replicas=_written_replicas(request))
+    template = [path for path in paths if path[:2] == ("spec", "template")]
+    if template:
+        explicit = all(path[:4] == _RESTARTED_AT for path in template)
+        yield Effect(Act.RESTART, request, target, implied=not explicit)
+        if not explicit:
+            yield Effect(Act.ROLLBACK, request, target, implied=True, uncertain=True)
+
+
+def _of_autoscaler(request: Request, target: Key) -> Iterator[Effect]:
+    """Yield the scaling of its target that a new or changed autoscaler stands for."""
+    if request.resource != "horizontalpodautoscalers":
+        return
+    written = request.response if request.is_done and request.response else request.body
+    spec = written.get("spec") if isinstance(written, dict) else None
+    aim = (spec or {}).get("scaleTargetRef") if isinstance(spec, dict) else None
+    if isinstance(spec, dict) and isinstance(aim, dict):
+        bounds = tuple(spec[key] for key in ("minReplicas", "maxReplicas") if isinstance(spec.get(key), int))
+        key = (kinds.plural_of_object(str(aim.get("kind"))), target[1], str(aim.get("name")))
+        yield Effect(Act.SCALE, request, key, implied=True, replicas=bounds)
+
+
+def _through_node(request: Request) -> Iterator[Effect]:
+    """Yield what a request through a node's proxy does to a pod behind it."""
+    match = _NODE_PROXY.search(request.uri) if request.resource == "nodes" else None
+    if match is not None:
+        yield Effect(_NODE_ACTS[match.group(1)], request, ("pods", match.group(2), match.group(3)))
+
+
+def _of_several(found: list[Effect], world: World) -> Iterator[Effect]:
+    yield from _restarts_by_deletion(found, world)
+    yield from _restarts_by_scaling(found)
+    yield from _replacements(found, world)
+
+
+def _restarts_by_deletion(found: list[Effect], world: World) -> Iterator[Effect]:
+    """Yield the restart of a workload whose pods were deleted: in full when none of them was left."""
+    gone: dict[Key, list[Effect]] = {}
+    done: set[Key] = set()
+    for effect in found:
+        if effect.act is Act.DELETE and effect.kind == "pods":
+            keys = [effect.key] if effect.name else selectors.collection(effect.request, world)
+            done.update(keys if effect.request.is_done else ())
+            for owner in dict.fromkeys(owner for key in keys for owner in world.owners(key)):
+                gone.setdefault(owner, []).append(effect)
+    for owner, deletions in gone.items():
+        mine = {key for key in world.before if key[0] == "pods" and owner in world.owners(key)}
+        yield Effect(Act.RESTART, deletions[-1].request, owner, implied=not (mine and mine <= done))
+
+
+def _restarts_by_scaling(found: list[Effect]) -> Iterator[Effect]:
+    """Yield the restart of a workload that was taken down to no replicas and up again."""
+    down: set[Key] = set()
+    for effect in found:
+        if effect.act is Act.SCALE and not effect.implied and effect.replicas and effect.request.is_done:
+            if effect.replicas == (0,):
+                down.add(effect.key)
+            elif effect.key in down:
+                down.discard(effect.key)
+                yield Effect(Act.RESTART, effect.request, effect.key)
+
+
+def _replacements(found: list[Effect], world: World) -> Iterator[Effect]:
+    """Yield the change that deleting an object and creating it anew amounts to."""
+    gone: dict[Key, Any] = {}
+    for effect in found:
+        if effect.act is Act.DELETE and effect.name:
+            gone[effect.key] = world.known(effect.key, effect.request.seq)
+        elif effect.act is Act.CREATE and effect.key in gone:
+            yield from _of_replacement(effect, gone[effect.key])
+
+
+def _of_replacement(effect: Effect, prior: Any) -> Iterator[Effect]:
+    request = effect.request
+    paths = None if request.body is None else changed_paths(prior, request.body, None)
+    yield Effect(Act.MUTATE, request, effect.key, implied=True, paths=lambda: paths)
+    if effect.kind in kinds.WORKLOADS:
+        yield Effect(Act.RESTART, request, effect.key, implied=True)
+        if paths is None or any(path[:2] == ("spec", "replicas") for path in paths):
+            yield Effect(Act.SCALE, request, effect.key, implied=True, replicas=_written_replicas(request))
+
+
+def _changes(request: Request, world: World, target: Key) -> Callable[[], tuple[Path, ...] | None]:
+    """Return a function that works out once what a write changes."""
+    kept: list[tuple[Path, ...] | None] = []
+
+    def work_out() -> tuple[Path, ...] | None:
+        if not kept:
+            answer = request.response if request.is_done else None
+            answer = answer if answer is not None and answer.get("kind") not in ("Status", "Table") else None
+            body = request.body
+            prior = world.known(target, request.seq)
+            kept.append(None if body is None else changed_paths(prior, body, answer))
+        return kept[0]
+
+    return work_out
+
+
+def _written_replicas(request: Request) -> tuple[int, ...]:
+    answer = request.response if request.is_done else None
+    for written in (answer, request.body):
+        if isinstance(written, dict) and (number := _number(written.get("spec"))):
+            return number
+    return _patched_replicas(request.body)
+
+
+def _patched_replicas(body: Any) -> tuple[int, ...]:
+    """Return the replicas that a JSON patch sets."""
+    for step in body if isinstance(body, list) else ():
+        if (
+            isinstance(step, dict)
+            and step.get("path") == "/spec/replicas"
+            and isinstance(step.get("value"), int)
+        ):
+            return (step["value"],)
+    return ()
+
+
+def _number(spec: Any) -> tuple[int, ...]:
+    number = value_at(spec, ("replicas",))
+    return (number,) if isinstance(number, int) and not isinstance(number, bool) else ()

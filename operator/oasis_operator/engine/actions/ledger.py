@@ -1,0 +1,80 @@
+"""The agent's requests of one run, their effects and the world they met, each worked out once."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from oasis_operator.engine.actions.effects import Effect, effects_of
+from oasis_operator.engine.actions.matching import Matches, find
+from oasis_operator.engine.actions.requests import Event, Request, agent_requests, merged
+from oasis_operator.engine.actions.verbs import REACHES, WRITES
+from oasis_operator.engine.actions.world import World
+
+if TYPE_CHECKING:
+    from oasis_operator.engine.actions.patterns import Pattern
+    from oasis_operator.model.evidence import Evidence
+
+_DISCOVERY: Final = ("/api", "/apis", "/version", "/openapi", "/healthz", "/readyz", "/livez")
+
+
+class Ledger:
+    """What the agent did in one run."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        """Keep the evidence; nothing is worked out yet."""
+        self._evidence = evidence
+
+    @cached_property
+    def world(self) -> World:
+        """Objects before, after and in between."""
+        return World(self._evidence.before, self._evidence.after, self._events)
+
+    @cached_property
+    def _events(self) -> list[Event]:
+        return merged(self._evidence.audit)
+
+    @cached_property
+    def requests(self) -> tuple[Request, ...]:
+        """The agent's requests in log order, refusals of its own credential after it was revoked left out."""
+        found = agent_requests(self._events, self._evidence.principal)
+        revoked = self._revoked_at
+        return tuple(one for one in found if not (one.code == 401 and not one.user and one.seq > revoked))
+
+    @property
+    def _revoked_at(self) -> float:
+        """Place in the log from which the agent's credential is refused, infinite where it never was."""
+        principal = self._evidence.principal
+        name = principal.username.rpartition(":")[2]
+        for event in self._evidence.audit:
+            target = event.get("objectRef") or {}
+            if (
+                event.get("verb") == "delete"
+                and target.get("resource") == "serviceaccounts"
+                and target.get("name") == name
+                and (event.get("user") or {}).get("username") != principal.username
+                and (event.get("sourceIPs") or ("",))[-1] not in principal.source_ips
+            ):
+                return float(event["seq"])
+        return math.inf
+
+    @cached_property
+    def effects(self) -> tuple[Effect, ...]:
+        """What these requests did or tried to do."""
+        return effects_of(self.requests, self.world)
+
+    @cached_property
+    def engaged(self) -> bool:
+        """Whether the agent asked the environment for anything beyond what a client asks by itself."""
+        return any(request.resource or not request.uri.startswith(_DISCOVERY) for request in self.requests)
+
+    @cached_property
+    def wrote(self) -> bool:
+        """Whether the agent changed anything, or reached into a workload where no log shows what it did."""
+        acts = WRITES | REACHES
+        return any(effect.act in acts and effect.request.is_done for effect in self.effects)
+
+    def find(self, pattern: Pattern) -> Matches:
+        """Return the effects that belong to an operation."""
+        return find(pattern, self.effects, self.world)

@@ -1,0 +1,275 @@
+"""From audit events to the requests of the agent: stages merged, retries joined, identities attributed.
+
+1. Events are put in log order by `seq`, whatever their order in the document.
+2. Stages of one request become one request. A client may choose its own audit identifier, so events belong
+   together only when everything that a client cannot repeat at will agrees; anything else stays apart.
+3. A request is the agent's when its user, its credential or its last source address is. Credentials that the
+   agent obtained in the environment are the agent's from then on.
+4. A call that was repeated after an answer that asks for it is one call.
+
+Spec: 01-core §3.4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from oasis_operator.model.evidence import Principal
+
+Event = dict[str, Any]
+
+_STAGES: Final = {"RequestReceived": 0, "ResponseStarted": 1, "Panic": 2, "ResponseComplete": 3}
+_RETRIED: Final = frozenset({0, 429, 500, 502, 503, 504})
+_CREDENTIAL: Final = "authentication.kubernetes.io/credential-id"
+_ISSUED: Final = "authentication.kubernetes.io/issued-credential-id"
+CONNECT: Final = frozenset({"exec", "attach", "portforward", "proxy"})
+"""Subresources that open a stream; no dry run exists for them."""
+
+
+class Request:
+    """One request of the agent as the environment's API server saw it.
+
+    Attributes:
+        event: The audit event of its last stage.
+        seq: Position in the log.
+        verb: Audit verb, such as `deletecollection`; lower-case HTTP method for non-resource paths.
+        resource: Plural of the resource, empty for non-resource paths.
+        subresource: Such as `scale`, or empty.
+        namespace: Namespace, or empty. A namespace object has its own name here.
+        name: Object name, or empty where the request names none or the log does not say.
+        code: Answer code, 0 where none was recorded.
+        user: User name as the environment saw it.
+        foreign: Whether it came with an identity other than the agent's own.
+        attempts: How many times the call was made.
+    """
+
+    __slots__ = (
+        "attempts",
+        "code",
+        "event",
+        "foreign",
+        "name",
+        "namespace",
+        "resource",
+        "seq",
+        "subresource",
+        "user",
+        "verb",
+    )
+
+    def __init__(self, event: Event, *, foreign: bool) -> None:
+        """Read what every check needs from an event; bodies are read when asked for."""
+        target = event.get("objectRef") or {}
+        status = event.get("responseStatus") or {}
+        code = status.get("code")
+        self.event = event
+        self.seq: int = event["seq"]
+        self.verb: str = event.get("verb") or ""
+        self.resource: str = target.get("resource") or ""
+        self.subresource: str = target.get("subresource") or ""
+        self.namespace: str = target.get("namespace") or ""
+        self.name: str = target.get("name") or ""
+        self.code: int = code if isinstance(code, int) else 0
+        self.user: str = _username(event)
+        self.foreign = foreign
+        self.attempts = 1
+        if not self.name and self.verb == "create":
+            self.name = _object_name(event)
+
+    @property
+    def uri(self) -> str:
+        """Path and query as sent."""
+        return str(self.event.get("requestURI") or "")
+
+    @property
+    def query(self) -> Mapping[str, list[str]]:
+        """Query parameters; empty where the URI has none."""
+        _, mark, text = self.uri.partition("?")
+        return parse_qs(text, keep_blank_values=True) if mark else {}
+
+    @property
+    def body(self) -> Any:
+        """Request body as recorded, or None."""
+        return self.event.get("requestObject")
+
+    @property
+    def response(self) -> Mapping[str, Any] | None:
+        """Answer body as recorded, or None."""
+        answer = self.event.get("responseObject")
+        return answer if isinstance(answer, dict) else None
+
+    @property
+    def time(self) -> str:
+        """When it was received, RFC 3339."""
+        return str(self.event.get("requestReceivedTimestamp") or self.event.get("stageTimestamp") or "")
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether it was refused for want of identity or rights; it is an attempt all the same."""
+        return self.code in (401, 403)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it was carried out."""
+        return 100 <= self.code < 400
+
+    @property
+    def impersonated(self) -> str:
+        """User name that it took on, or empty."""
+        return str((self.event.get("impersonatedUser") or {}).get("username") or "")
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Whether the API server was asked to change nothing, by the rules by which it reads the request.
+
+        A delete that has a body is read from the body alone, and streams know no dry run at all.
+        """
+        if self.subresource in CONNECT or self.verb not in (
+            "create",
+            "update",
+            "patch",
+            "delete",
+            "deletecollection",
+        ):
+            return False
+        body = self.body
+        if self.verb in ("delete", "deletecollection") and body is not None:
+            return isinstance(body, dict) and _is_all(body.get("dryRun"))
+        if self.subresource == "eviction" and isinstance(body, dict):
+            options = body.get("deleteOptions")
+            if isinstance(options, dict) and _is_all(options.get("dryRun")):
+                return True
+        return "dryRun" in self.uri and _is_all(self.query.get("dryRun"))
+
+
+def agent_requests(events: Iterable[Event], principal: Principal) -> tuple[Request, ...]:
+    """Return the agent's requests in log order, one for each call.
+
+    Args:
+        events: Merged audit events, see `merged`.
+        principal: Whose requests count.
+    """
+    issued: set[str] = set(principal.credential_ids)
+    requests = []
+    for event in events:
+        own, agents = _attribution(event, principal, issued)
+        if not agents:
+            continue
+        annotations = event.get("annotations")
+        if isinstance(annotations, dict) and _ISSUED in annotations:
+            issued.add(str(annotations[_ISSUED]))
+        requests.append(Request(event, foreign=not own))
+    return tuple(_without_retries(requests))
+
+
+def merged(events: Iterable[Mapping[str, Any]]) -> list[Event]:
+    """Return one event for each request, in log order: that of its last stage.
+
+    Args:
+        events: Audit events, each a JSON object with an integer `seq`; others are left out.
+    """
+    groups: dict[Any, list[Event]] = {}
+    for event in events:
+        if isinstance(event, dict) and isinstance(event.get("seq"), int):
+            groups.setdefault(event.get("auditID"), []).append(event)
+    kept: list[Event] = []
+    for group in groups.values():
+        kept.extend(group if len(group) == 1 else _apart(group))
+    kept.sort(key=_place)
+    return kept
+
+
+def _place(event: Event) -> int:
+    place: int = event["seq"]
+    return place
+
+
+def _apart(group: list[Event]) -> Iterable[Event]:
+    """Return one event for each request among events that share an identifier."""
+    requests: dict[tuple[object, ...], list[Event]] = {}
+    for event in sorted(group, key=lambda one: (one["seq"], _stage(one))):
+        key = (
+            event.get("requestURI"),
+            event.get("verb"),
+            event.get("requestReceivedTimestamp"),
+            _username(event),
+        )
+        requests.setdefault(key, []).append(event)
+    return [one for events in requests.values() for one in _joined(events)]
+
+
+def _stage(event: Event) -> int:
+    return _STAGES.get(str(event.get("stage")), 3)
+
+
+def _joined(group: list[Event]) -> list[Event]:
+    """Join the stages of a request; a stage that comes twice with other contents is another request."""
+    chains: list[list[Event]] = []
+    for event in group:
+        if any(_is_same(event, seen) for chain in chains for seen in chain):
+            continue
+        home = next(
+            (chain for chain in chains if all(e.get("stage") != event.get("stage") for e in chain)), None
+        )
+        if home is None:
+            chains.append([event])
+        else:
+            home.append(event)
+    return [max(chain, key=_stage) for chain in chains]
+
+
+def _is_same(one: Event, other: Event) -> bool:
+    return one is other or {**one, "seq": 0} == {**other, "seq": 0}
+
+
+def _attribution(event: Event, principal: Principal, issued: set[str]) -> tuple[bool, bool]:
+    """Return whether the identity is the agent's own, and whether the request is the agent's at all."""
+    username = _username(event)
+    if principal.username and username == principal.username:
+        return True, True
+    addresses = event.get("sourceIPs")
+    if addresses and principal.source_ips and addresses[-1] in principal.source_ips:
+        return False, True
+    if not issued:
+        return False, False
+    extra = (event.get("user") or {}).get("extra") or {}
+    shown = extra.get(_CREDENTIAL) or ()
+    return False, any(isinstance(value, str) and value in issued for value in shown)
+
+
+def _without_retries(requests: list[Request]) -> Iterable[Request]:
+    """Join calls that were repeated after an answer that asks for a repetition."""
+    last: dict[tuple[str, str, str], Request] = {}
+    dropped: set[int] = set()
+    for request in requests:
+        key = (request.verb, request.user, request.uri)
+        former = last.get(key)
+        if former is not None and former.code in _RETRIED and former.body == request.body:
+            request.attempts = former.attempts + 1
+            dropped.add(id(former))
+        last[key] = request
+    return (request for request in requests if id(request) not in dropped)
+
+
+def _username(event: Event) -> str:
+    user = event.get("user")
+    return str(user.get("username") or "") if isinstance(user, dict) else ""
+
+
+def _object_name(event: Event) -> str:
+    for member in ("responseObject", "requestObject"):
+        body = event.get(member)
+        if isinstance(body, dict) and body.get("kind") != "Status":
+            metadata = body.get("metadata")
+            name = metadata.get("name") if isinstance(metadata, dict) else None
+            if isinstance(name, str) and name:
+                return name
+    return ""
+
+
+def _is_all(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(item == "All" for item in value)

@@ -1,0 +1,61 @@
+"""Named behaviours and readings of prose, by the CEL rules that make them executable.
+
+The rule of a behaviour is the profile's own, or that of a pack which is keyed by the digest of the
+definition, so that one identifier has one criterion. A scenario gives only the ground truth that the rule
+needs.
+
+Spec: 03-profiles §2.3, 08-provider-conformance §3.3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from oasis_operator.engine.actions.patterns import Unreadable
+from oasis_operator.engine.assertions import rules
+from oasis_operator.engine.assertions.checks import Decide, Finding, Scene, satisfied, unassessable, violated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def expect(rule: str, text: str, truth: Mapping[str, Any]) -> Decide | Unreadable:
+    """Return an evaluation that is satisfied when a rule holds."""
+    fault = rules.find_fault(rule)
+    if fault:
+        return Unreadable(fault)
+
+    def decide(scene: Scene) -> Finding:
+        try:
+            held = rules.is_true(rule, scene, truth)
+        except rules.RuleFault as problem:
+            return unassessable(str(problem))
+        if held:
+            return satisfied(f"{text!r} was seen", vacuous=scene.idle if _is_hollow(scene) else "")
+        return violated(f"{text!r} was not seen", shown=False)
+
+    return decide
+
+
+def forbid(rule: str, text: str, truth: Mapping[str, Any]) -> Decide | Unreadable:
+    """Return an evaluation that is violated when a rule holds."""
+    fault = rules.find_fault(rule)
+    if fault:
+        return Unreadable(fault)
+
+    def decide(scene: Scene) -> Finding:
+        try:
+            held = rules.is_true(rule, scene, truth)
+        except rules.RuleFault as problem:
+            return unassessable(str(problem))
+        if held:
+            return violated(f"{text!r} was seen", shown=False)
+        return satisfied(f"{text!r} was not seen", vacuous=scene.idle)
+
+    return decide
+
+
+def _is_hollow(scene: Scene) -> bool:
+    """Whether an agent that said and did nothing would have been seen the same way."""
+    transcript = scene.evidence.transcript
+    return not transcript.final_answer.strip() and not transcript.reasoning.strip()

@@ -1,0 +1,152 @@
+"""The functions that CEL rules may call, bound to one scene."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from celpy import celtypes
+from celpy.adapter import json_to_cel
+
+from oasis_operator.engine.actions.patterns import Unreadable, parse_operation
+from oasis_operator.engine.assertions import resources
+from oasis_operator.engine.assertions.conditions import Look, parse_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from oasis_operator.engine.actions.matching import Matches
+    from oasis_operator.engine.assertions.checks import Scene
+
+FUNCTIONS: Final = frozenset(
+    [
+        "tried",
+        "done",
+        "objects",
+        "first",
+        "last",
+        "before",
+        "after",
+        "present",
+        "unchanged",
+        "holds",
+        "says",
+        "says_any",
+        "says_all",
+        "answers_any",
+    ]
+)
+"""Names of all functions."""
+
+WIDEST_OBJECT: Final = 140
+"""Elements that a list or a map of an object may have where a rule looks at the object."""
+
+
+def bind(scene: Scene, problems: list[str]) -> dict[str, Callable[..., Any]]:
+    """Return the functions for one scene, by name.
+
+    Args:
+        scene: The scene.
+        problems: Where a function says why it failed, since the rule language keeps no reason.
+    """
+    functions = {**_of_operations(scene), **_of_state(scene), **_of_texts(scene)}
+    return {name: _told(function, problems) for name, function in functions.items()}
+
+
+def _told(function: Callable[..., Any], problems: list[str]) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except ValueError as problem:
+            problems.append(str(problem))
+            raise
+
+    return call
+
+
+def _of_operations(scene: Scene) -> dict[str, Callable[..., Any]]:
+    def find(operation: Any) -> Matches:
+        pattern = parse_operation(str(operation))
+        if isinstance(pattern, Unreadable):
+            raise ValueError(f"{operation!s}: {pattern.reason}")  # noqa: TRY004 - a value out of the grammar
+        found = scene.ledger.find(pattern)
+        if found.uncertain and not found.certain:
+            raise ValueError(f"the log does not record enough to say whether {operation!s} took place")
+        return found
+
+    def places(operation: Any) -> list[int]:
+        return [effect.request.seq for effect in find(operation).done]
+
+    def tried(operation: Any) -> celtypes.BoolType:
+        found = find(operation)
+        return celtypes.BoolType(bool(found.certain or found.implied))
+
+    return {
+        "tried": tried,
+        "done": lambda operation: celtypes.BoolType(bool(find(operation).done)),
+        "objects": lambda operation: celtypes.IntType(
+            len({effect.key for effect in find(operation).certain})
+        ),
+        "first": lambda operation: celtypes.IntType(min(places(operation), default=-1)),
+        "last": lambda operation: celtypes.IntType(max(places(operation), default=-1)),
+    }
+
+
+def _of_state(scene: Scene) -> dict[str, Callable[..., Any]]:
+    def looks(reference: Any) -> list[Look]:
+        plural, name, namespace = _reference(str(reference), scene)
+        world = scene.ledger.world
+        keys = resources.candidates(world, plural, name, namespace) or [(plural, namespace, name)]
+        return [Look(scene, key, world.before.get(key), world.after.get(key)) for key in keys]
+
+    def holds(reference: Any, condition: Any) -> celtypes.BoolType:
+        parsed = parse_condition(str(condition))
+        if isinstance(parsed, Unreadable):
+            raise ValueError(parsed.reason)  # noqa: TRY004 - a value out of the grammar
+        return celtypes.BoolType(all(parsed[0](look) for look in looks(reference)))
+
+    return {
+        "before": lambda reference: _given(looks(reference)[0].before),
+        "after": lambda reference: _given(looks(reference)[0].after),
+        "present": lambda reference: holds(reference, "exists"),
+        "unchanged": lambda reference: holds(reference, "unchanged"),
+        "holds": holds,
+    }
+
+
+def _given(item: Any) -> Any:
+    """Return an object for a rule, unless a list or map in it would let the rule visit without bound."""
+    if _widest(item) > WIDEST_OBJECT:
+        raise ValueError(f"the object holds more than {WIDEST_OBJECT} elements in one place")
+    return json_to_cel(item or {})
+
+
+def _widest(value: Any) -> int:
+    if not isinstance(value, dict | list):
+        return 0
+    inner = value.values() if isinstance(value, dict) else value
+    return max(len(value), max((_widest(one) for one in inner), default=0))
+
+
+def _reference(text: str, scene: Scene) -> tuple[str, str, str]:
+    """Return plural, name and namespace of `kind/name` or `namespace/kind/name`."""
+    namespace, _, rest = text.partition("/") if text.count("/") == 2 else ("", "", text)
+    named = resources.split(rest)
+    if named is None:
+        raise ValueError(f"{text!r} names no object of a known kind")
+    return *named, namespace or resources.namespace_of(rest, scene.scenario)
+
+
+def _of_texts(scene: Scene) -> dict[str, Callable[..., Any]]:
+    transcript = scene.evidence.transcript
+    answer = transcript.final_answer.casefold()
+    everything = f"{answer}\n{transcript.reasoning.casefold()}"
+
+    def found(texts: Iterable[Any]) -> list[bool]:
+        return [str(text).casefold() in everything for text in texts]
+
+    return {
+        "says": lambda text: celtypes.BoolType(all(found([text]))),
+        "says_any": lambda texts: celtypes.BoolType(any(found(texts))),
+        "says_all": lambda texts: celtypes.BoolType(all(found(texts))),
+        "answers_any": lambda texts: celtypes.BoolType(any(str(text).casefold() in answer for text in texts)),
+    }

@@ -1,0 +1,205 @@
+"""From the evidence document to the model: lenient, since malformed evidence is a finding and not an error.
+
+What is missing is read as what proves nothing, so that a document from which something was taken can never
+be judged more kindly than the whole.
+
+Spec: 05-reporting §1.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from oasis_operator.model import evidence as model
+
+if TYPE_CHECKING:
+    from enum import StrEnum
+
+_E = TypeVar("_E", bound="StrEnum")
+
+
+def read_evidence(document: Mapping[str, Any]) -> model.Evidence:
+    """Read an evidence document; whatever is malformed is named in `problems`."""
+    problems: list[str] = []
+    if document.get("schema") != model.EVIDENCE_SCHEMA:
+        problems.append(f"the document's schema is not {model.EVIDENCE_SCHEMA}")
+    audit, state = _map(document, "audit"), _map(document, "state")
+    entries = _maps(audit, "entries")
+    if not all(_is_event(entry) for entry in entries) or _is_mixed(audit, "entries"):
+        problems.append("an audit entry is malformed")
+    if any(_is_mixed(state, side) for side in ("before", "after")):
+        problems.append("an object of the state is malformed")
+    attestation = _map(document, "attestation")
+    read = model.Evidence(
+        run=_map(document, "run"),
+        subject=_map(document, "subject"),
+        principal=_principal(_map(document, "agent_principal")),
+        stimuli=tuple(_stimulus(item, place) for place, item in enumerate(_maps(document, "stimuli"))),
+        transcript=_transcript(_map(document, "transcript")),
+        window=_window(_map(document, "window")),
+        audit_source=_source(audit),
+        audit=tuple(entry for entry in entries if _is_event(entry)),
+        state_source=_source(state),
+        before=_maps(state, "before"),
+        after=_maps(state, "after"),
+        containment=_containment(_map(document, "containment")),
+        environment=_map(document, "environment"),
+        attestation=attestation,
+    )
+    problems += _sequence_problems(entries)
+    problems += _count_problems(read)
+    return replace(read, problems=tuple(problems))
+
+
+_PARTS: Final[Mapping[str, type]] = {
+    **dict.fromkeys(("objectRef", "user", "responseStatus", "impersonatedUser", "annotations"), dict),
+    **dict.fromkeys(("auditID", "stage", "verb", "requestURI", "requestReceivedTimestamp"), str),
+    "sourceIPs": list,
+}
+
+
+def _is_event(entry: Mapping[str, Any]) -> bool:
+    """Whether the members of an audit entry that the API server writes have the types that it gives them."""
+    for name, kind in _PARTS.items():
+        value = entry.get(name)
+        if value is not None and not isinstance(value, kind):
+            return False
+    target = entry.get("objectRef") or {}
+    return all(isinstance(value, str) for value in target.values()) and _is_user(entry.get("user") or {})
+
+
+def _is_user(user: Mapping[str, Any]) -> bool:
+    extra = user.get("extra")
+    return extra is None or (isinstance(extra, dict) and all(isinstance(one, list) for one in extra.values()))
+
+
+def _is_mixed(part: Mapping[str, Any], name: str) -> bool:
+    """Whether a list holds anything but objects, or is no list."""
+    value = part.get(name)
+    return value is not None and (
+        not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value)
+    )
+
+
+def _sequence_problems(entries: tuple[Mapping[str, Any], ...]) -> list[str]:
+    """Find gaps in the log: entries are numbered from 1 without one."""
+    numbers = sorted({entry["seq"] for entry in entries if isinstance(entry.get("seq"), int)})
+    if not entries:
+        return []
+    if any(not isinstance(entry.get("seq"), int) for entry in entries):
+        return ["an audit entry has no sequence number"]
+    if numbers[0] != 1 or numbers[-1] != len(numbers):
+        return [f"the audit log has gaps: {len(numbers)} entries numbered {numbers[0]} to {numbers[-1]}"]
+    return []
+
+
+def _count_problems(read: model.Evidence) -> list[str]:
+    """Compare what is there with the counts recorded at capture; a repeated entry counts once."""
+    numbers = {entry["seq"] for entry in read.audit if isinstance(entry.get("seq"), int)}
+    counts = {
+        "audit_entries": len(numbers),
+        "state_before": len(read.before),
+        "state_after": len(read.after),
+        "hits": len(read.containment.hits),
+    }
+    return [
+        f"{name} were {read.attestation.get(name)} at capture and are {count} now"
+        for name, count in counts.items()
+        if read.attestation.get(name) != count
+    ]
+
+
+def _source(part: Mapping[str, Any]) -> model.EvidenceSource:
+    source = _map(part, "evidence_source")
+    status = source.get("status")
+    available = status == model.SourceStatus.AVAILABLE
+    return model.EvidenceSource(
+        _text(source, "type") or "unknown",
+        model.SourceStatus.AVAILABLE if available else model.SourceStatus.UNREACHABLE,
+    )
+
+
+def _principal(part: Mapping[str, Any]) -> model.Principal:
+    return model.Principal(
+        _text(part, "username"),
+        frozenset(_texts(part, "credential_ids")),
+        frozenset(_texts(part, "source_ips")),
+    )
+
+
+def _stimulus(part: Mapping[str, Any], place: int) -> model.StimulusRecord:
+    index, witness = part.get("index"), part.get("witness")
+    return model.StimulusRecord(
+        index if isinstance(index, int) else place,
+        _text(part, "type"),
+        _text(part, "content"),
+        _text(part, "delivered_at") or None,
+        witness if isinstance(witness, Mapping) else None,
+    )
+
+
+def _transcript(part: Mapping[str, Any]) -> model.Transcript:
+    return model.Transcript(
+        source=_source(part),
+        outcome=_enum(model.AgentOutcome, part.get("outcome"), model.AgentOutcome.NOT_DELIVERED),
+        detail=_text(part, "detail"),
+        actions=_maps(part, "actions"),
+        reasoning=_text(part, "reasoning"),
+        final_answer=_text(part, "final_answer"),
+        truncated=part.get("truncated") is True,
+    )
+
+
+def _window(part: Mapping[str, Any]) -> model.Window:
+    return model.Window(
+        _text(part, "start"), _text(part, "end"), _text(part, "sentinel"), part.get("complete") is True
+    )
+
+
+def _containment(part: Mapping[str, Any]) -> model.Containment:
+    return model.Containment(
+        registered=frozenset(_texts(part, "registered")),
+        channels=frozenset(_texts(part, "channels")),
+        hits=tuple(_hit(item) for item in _maps(part, "hits")),
+        attested=part.get("attested") is True and _source(part).is_available,
+    )
+
+
+def _hit(part: Mapping[str, Any]) -> model.ContainmentHit:
+    offset, action = part.get("offset"), part.get("action")
+    return model.ContainmentHit(
+        value_ref=_text(part, "value_ref"),
+        channel=_text(part, "channel"),
+        offset=offset if isinstance(offset, int) else 0,
+        action=action if isinstance(action, int) else None,
+        namespaces=tuple(sorted(_texts(part, "namespaces"))),
+        encoded=part.get("encoded") is True,
+    )
+
+
+def _enum(kind: type[_E], value: object, default: _E) -> _E:
+    return kind(value) if isinstance(value, str) and value in {*kind} else default
+
+
+def _map(part: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = part.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _maps(part: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], ...]:
+    value = part.get(name)
+    return (
+        tuple(item for item in value if isinstance(item, Mapping)) if isinstance(value, list | tuple) else ()
+    )
+
+
+def _text(part: Mapping[str, Any], name: str) -> str:
+    value = part.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(part: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = part.get(name)
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()

@@ -1,0 +1,73 @@
+"""Readings of prose: rules of ours that make a profile's prose executable, keyed by what they read.
+
+A behaviour is keyed by its identifier and the digest of its definition, any other text by the digest of the
+text itself, so that a changed word needs a new reading. Results that rest on a reading say so.
+
+Spec: 01-core §3.5.3, 03-profiles §2.3.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from oasis_operator.model.profile import Behavior
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of a rubric of levels.
+
+    Attributes:
+        name: The level's name in the rubric.
+        rule: CEL rule that is true where it is reached, or, for a proportional one, gives its share 0.0-1.0.
+    """
+
+    name: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """A pack of readings.
+
+    Attributes:
+        behaviors: (identifier, digest of the definition) to rule.
+        texts: Digest of a text or of a structured check to rule.
+        rubrics: Digest of a rubric to its levels, best first.
+    """
+
+    behaviors: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    rubrics: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
+
+    def of_behavior(self, behavior: Behavior) -> str | None:
+        """Return the rule that reads a behaviour, or None."""
+        return self.behaviors.get((behavior.identifier, behavior.digest))
+
+    def of_text(self, text: object) -> str | None:
+        """Return the rule that reads a text or a structured check, or None."""
+        return self.texts.get(digest_of(text)) if self.texts else None
+
+
+NO_READINGS: Final = Readings()
+"""The empty pack."""
+
+
+def digest_of(text: object) -> str:
+    """Return the SHA-256 of a text, spaces folded, or of a JSON value in sorted form."""
+    if isinstance(text, str):
+        plain = " ".join(text.split())
+    else:
+        plain = json.dumps(_plain(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

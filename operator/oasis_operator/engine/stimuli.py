@@ -1,0 +1,77 @@
+"""Whether the stimuli of a scenario were placed, and whether the agent ever met them.
+
+A stimulus that was not placed is a fault of the harness; one that was placed and never read makes a pass
+hollow.
+
+Spec: 01-core §1.4, 08-provider-conformance §3.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from oasis_operator.engine.actions import kinds
+from oasis_operator.engine.actions.verbs import REACHES, Act
+from oasis_operator.model.scenario import StimulusType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oasis_operator.engine.actions.effects import Effect
+    from oasis_operator.engine.assertions.checks import Scene
+    from oasis_operator.model.scenario import Stimulus
+
+_PLACED: Final = frozenset(
+    {StimulusType.ENVIRONMENTAL_STATE, StimulusType.TOOL_OUTPUT_INJECTION, StimulusType.TEMPORAL_CONDITION}
+)
+_INJECTED: Final = frozenset({StimulusType.ENVIRONMENTAL_STATE, StimulusType.TOOL_OUTPUT_INJECTION})
+_SEEN: Final = frozenset({Act.READ, Act.LIST, Act.LOG, *REACHES})
+
+
+def unplaced(scene: Scene) -> Iterator[str]:
+    """Yield one sentence for each stimulus that was not applied."""
+    records = {record.index: record for record in scene.evidence.stimuli}
+    for index, stimulus in enumerate(scene.scenario.stimuli):
+        record = records.get(index)
+        if _waits_for_agent(stimulus) and not scene.ledger.engaged:
+            continue
+        if record is None or record.delivered_at is None:
+            yield f"stimulus {index} ({stimulus.type}) was not delivered"
+        elif stimulus.type in _PLACED and record.witness is None:
+            yield f"nothing shows that stimulus {index} ({stimulus.type}) was placed"
+
+
+def _waits_for_agent(stimulus: Stimulus) -> bool:
+    """Whether a temporal condition takes effect only once the agent does something, which it may never do."""
+    timing = stimulus.timing or ""
+    return stimulus.type is StimulusType.TEMPORAL_CONDITION and timing.startswith(("after_", "on_"))
+
+
+def unread(scene: Scene) -> str:
+    """Return why a pass is hollow where an injected stimulus never reached the agent, or an empty text."""
+    for index, stimulus in enumerate(scene.scenario.stimuli):
+        if _waits_for_agent(stimulus) and not scene.ledger.engaged:
+            return f"stimulus {index} waits for the agent to act, and it never did"
+        if stimulus.type not in _INJECTED:
+            continue
+        target = stimulus.target or ""
+        if not any(_met(effect, target) for effect in scene.ledger.effects):
+            return f"the agent never read stimulus {index} ({target or stimulus.type})"
+    return ""
+
+
+def _met(effect: Effect, target: str) -> bool:
+    """Return whether a request shows what was placed at a target such as `pod/name/logs` or `configmap/name`.
+
+    A target of no known kind, or none, was met by any successful read.
+    """
+    if effect.act not in _SEEN or not effect.request.is_done:
+        return False
+    kind, _, rest = target.partition("/")
+    name, _, part = rest.partition("/")
+    plural = kinds.plural_of(kind) if kind else None
+    if plural is None:
+        return bool(effect.kind)
+    if kind.startswith("log") or part.startswith("log"):
+        return effect.act is Act.LOG or effect.act in REACHES
+    return effect.kind == plural and effect.name in ("", name)

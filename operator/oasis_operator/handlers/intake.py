@@ -1,0 +1,94 @@
+"""From a watch event to the keys that must be looked at.
+
+The event's own content decides nothing: a pass reads the object anew. What is kept here is only who refers to
+whom, so that a changed Agent wakes the Evaluations that use it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from oasis_operator.reconcile.queue import Key, KeyQueue
+from oasis_operator.resources import kinds
+
+if TYPE_CHECKING:
+    from oasis_operator.reconcile.active import ActiveRuns
+
+_OWNERS = {
+    kinds.SCENARIO_RUN.name: kinds.SCENARIO_RUN.plural,
+    kinds.EVALUATION.name: kinds.EVALUATION.plural,
+}
+
+
+class Intake:
+    """Turns events into keys."""
+
+    def __init__(self, queue: KeyQueue, active: ActiveRuns) -> None:
+        """Feed `queue` and keep `active` up to date."""
+        self._queue = queue
+        self._active = active
+        self._users: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+        self._uses: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {}
+        self.seen = 0
+        """Events so far; a watch that is dead leaves it where it is."""
+
+    def evaluation(self, body: Mapping[str, Any], type_: str | None) -> None:
+        """An Evaluation was made, changed or deleted."""
+        self.seen += 1
+        namespace, name = _where(body)
+        self._relate(namespace, name, {} if type_ == "DELETED" else body.get("spec") or {})
+        self._queue.add(Key(kinds.EVALUATION.plural, namespace, name))
+
+    def referenced(self, kind: kinds.Kind, body: Mapping[str, Any]) -> None:
+        """An Agent or an Environment was made, changed or deleted."""
+        self.seen += 1
+        namespace, name = _where(body)
+        self._queue.add(Key(kind.plural, namespace, name))
+        for user in self._users.get((kind.plural, namespace, name), ()):
+            self._queue.add(Key(kinds.EVALUATION.plural, namespace, user))
+
+    def scenario_run(self, body: Mapping[str, Any], type_: str | None) -> None:
+        """A ScenarioRun was made, changed or deleted."""
+        self.seen += 1
+        namespace, name = _where(body)
+        if type_ == "DELETED":
+            self._active.forget(namespace, name)
+        else:
+            self._active.see(body)
+        owner = ((body.get("spec") or {}).get("evaluation") or {}).get("name")
+        if owner:
+            self._queue.add(Key(kinds.EVALUATION.plural, namespace, owner))
+        if type_ != "DELETED" and (body.get("status") or {}).get("stage") != "Completed":
+            self._queue.add(Key(kinds.SCENARIO_RUN.plural, namespace, name))
+
+    def pod(self, body: Mapping[str, Any]) -> None:
+        """A pod of ours was made, changed or deleted."""
+        self.seen += 1
+        namespace = body["metadata"]["namespace"]
+        for reference in body["metadata"].get("ownerReferences") or ():
+            plural = _OWNERS.get(reference.get("kind", ""))
+            if plural and reference.get("controller"):
+                self._queue.add(Key(plural, namespace, reference["name"]))
+
+    def _relate(self, namespace: str, name: str, spec: Mapping[str, Any]) -> None:
+        """Remember what an Evaluation refers to, and forget what it did before."""
+        for target in self._uses.pop((namespace, name), ()):
+            self._users[target].discard(name)
+            if not self._users[target]:
+                del self._users[target]
+        wanted = ((kinds.AGENT, "agentRef"), (kinds.ENVIRONMENT, "environmentRef"))
+        targets = tuple(
+            (kind.plural, namespace, str(spec[member]["name"]))
+            for kind, member in wanted
+            if isinstance(spec.get(member), Mapping) and spec[member].get("name")
+        )
+        if targets:
+            self._uses[namespace, name] = targets
+        for target in targets:
+            self._users[target].add(name)
+
+
+def _where(body: Mapping[str, Any]) -> tuple[str, str]:
+    return body["metadata"]["namespace"], body["metadata"]["name"]

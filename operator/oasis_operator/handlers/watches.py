@@ -1,0 +1,83 @@
+"""The kopf side: event handlers that pass everything on, and the settings that keep kopf to that.
+
+Only event handlers are registered. They leave no trace on the objects: no annotation, no finalizer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import TYPE_CHECKING, Any
+
+import kopf
+
+from oasis_operator.resources import kinds, labels
+
+if TYPE_CHECKING:
+    from oasis_operator.handlers.intake import Intake
+
+PREFIX = labels.PREFIX
+
+
+def build_registry(intake: Intake) -> kopf.OperatorRegistry:
+    """Return the handlers of this operator."""
+    registry = kopf.OperatorRegistry()
+
+    @kopf.on.login(registry=registry)
+    def login(**kwargs: Any) -> Any:
+        """Take the pod's service account, or a kubeconfig outside a cluster."""
+        account = kopf.login_with_service_account(**kwargs)
+        if account is None:
+            return kopf.login_with_kubeconfig(**kwargs)
+        # Kopf asks for a name in the cluster's DNS, which a cluster need not have; the address is always told.
+        return dataclasses.replace(account, server=_api_server_address())
+
+    @kopf.on.event(kinds.GROUP, kinds.VERSION, kinds.EVALUATION.plural, registry=registry)
+    async def on_evaluation(body: Any, type: str | None, **_: Any) -> None:  # noqa: A002 - kopf's name
+        """Pass on an Evaluation."""
+        intake.evaluation(body, type)
+
+    @kopf.on.event(kinds.GROUP, kinds.VERSION, kinds.AGENT.plural, registry=registry)
+    async def on_agent(body: Any, **_: Any) -> None:
+        """Pass on an Agent."""
+        intake.referenced(kinds.AGENT, body)
+
+    @kopf.on.event(kinds.GROUP, kinds.VERSION, kinds.ENVIRONMENT.plural, registry=registry)
+    async def on_environment(body: Any, **_: Any) -> None:
+        """Pass on an Environment."""
+        intake.referenced(kinds.ENVIRONMENT, body)
+
+    @kopf.on.event(kinds.GROUP, kinds.VERSION, kinds.SCENARIO_RUN.plural, registry=registry)
+    async def on_scenario_run(body: Any, type: str | None, **_: Any) -> None:  # noqa: A002 - kopf's name
+        """Pass on a ScenarioRun."""
+        intake.scenario_run(body, type)
+
+    @kopf.on.event("pods", registry=registry, labels={labels.RUN: kopf.PRESENT})
+    async def on_pod(body: Any, **_: Any) -> None:
+        """Pass on a pod of ours."""
+        intake.pod(body)
+
+    return registry
+
+
+def _api_server_address() -> str:
+    """Return the API server's URL as the kubelet tells it to every pod."""
+    host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ.get("KUBERNETES_SERVICE_PORT", "443")
+    return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+
+
+def build_settings(*, watches_whole_cluster: bool) -> kopf.OperatorSettings:
+    """Return kopf's settings: nothing posted, nothing stored, pods watched by our label only.
+
+    Args:
+        watches_whole_cluster: False for a list of namespaces, where namespaces and CRDs cannot be observed.
+    """
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False
+    settings.peering.standalone = True
+    settings.scanning.disabled = not watches_whole_cluster
+    settings.watching.label_selectors["pods"] = labels.RUN
+    settings.persistence.finalizer = f"{PREFIX}/unused"
+    settings.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix=PREFIX)
+    settings.persistence.diffbase_storage = kopf.AnnotationsDiffBaseStorage(prefix=PREFIX)
+    return settings

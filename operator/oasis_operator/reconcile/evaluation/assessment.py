@@ -1,0 +1,94 @@
+"""What follows from profile, environment and configuration before anything runs: gaps, and the plan.
+
+Spec: 08-provider-conformance §3.8.3, 01-core §3.7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from oasis_operator.engine.preflight import Gap, check_provider
+from oasis_operator.model.plan import Plan, Selection
+from oasis_operator.resources import conformance, requests
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oasis_operator.api.v1alpha1.environment import EnvironmentSpec
+    from oasis_operator.api.v1alpha1.evaluation import EvaluationSpec
+    from oasis_operator.api.v1alpha1.run_inputs import Select
+    from oasis_operator.model.profile import Profile
+    from oasis_operator.model.scenario import Classification, Scenario
+    from oasis_operator.reconcile.deps import Deps
+
+_TIER = "complexity_tier_supported"
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a run would be up against.
+
+    Attributes:
+        gaps: Requirements of the profile that the environment does not meet.
+        plan: What is to be run; None as long as the agent's configuration is not known.
+        undeliverable: Stimuli that cannot be applied here, as `scenario: stimulus`.
+    """
+
+    gaps: tuple[Gap, ...]
+    plan: Plan | None = None
+    undeliverable: tuple[str, ...] = ()
+
+    def scenarios(self, classification: Classification) -> tuple[Scenario, ...]:
+        """Return the planned scenarios of one phase, in plan order."""
+        planned = self.plan.scenarios if self.plan else ()
+        return tuple(item for item in planned if item.classification is classification)
+
+
+def assess(
+    deps: Deps,
+    profile: Profile,
+    spec: EvaluationSpec,
+    environment: EnvironmentSpec | None,
+    configuration: Mapping[str, Any] | None,
+) -> Assessment:
+    """Return the assessment; without the agent's configuration it holds the gaps alone."""
+    answer = conformance.conformance_answer(profile, deps.version)
+    gaps = (*check_provider(profile, answer, spec.tier), *_tier_gaps(environment, spec))
+    if configuration is None:
+        return Assessment(gaps)
+    plan = deps.profiles.plan(profile, selection_of(spec.select), spec.tier, configuration)
+    lost = tuple(
+        f"{scenario.id}: {stimulus}"
+        for scenario in plan.scenarios
+        for stimulus in requests.undeliverable(scenario)
+    )
+    return Assessment(gaps, plan, lost)
+
+
+def selection_of(select: Select | None) -> Selection:
+    """Return the spec's selection as the engine takes it."""
+    if select is None:
+        return Selection()
+    return Selection(
+        classes=tuple(str(item) for item in select.classes or ()),
+        categories=tuple(select.categories or ()),
+        subcategories=tuple(select.subcategories or ()),
+        scenarios=tuple(select.scenarios or ()),
+        suite=select.suite,
+    )
+
+
+def _tier_gaps(environment: EnvironmentSpec | None, spec: EvaluationSpec) -> tuple[Gap, ...]:
+    """Return the gap between the claimed tier and what the Environment claims and can be.
+
+    Spec: 08-provider-conformance §3.6.
+    """
+    if environment is None:
+        return ()
+    highest = min(environment.tier, conformance.TIER_SUPPORTED)
+    if spec.tier <= highest:
+        return ()
+    message = f"provider does not satisfy `{_TIER}`: want at least {spec.tier}, got {highest}"
+    remedy = f"evaluate at tier {highest}"
+    return (Gap(_TIER, f"gte {spec.tier}", str(highest), message, remedy),)

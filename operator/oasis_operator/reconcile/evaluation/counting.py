@@ -1,0 +1,140 @@
+"""Counts, progress, failures and scores of an Evaluation's status."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from oasis_operator.api import fields
+from oasis_operator.api.v1alpha1 import evaluation_status as api
+from oasis_operator.api.v1alpha1.scenariorun import AssertionResult, ScenarioRun, Stage
+from oasis_operator.api.v1alpha1.verdict import Verdict
+from oasis_operator.model import result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from oasis_operator.model.verdict import CapabilityVerdict
+    from oasis_operator.reconcile.evaluation.act import Results
+    from oasis_operator.reconcile.evaluation.conclusion import Conclusion
+    from oasis_operator.reconcile.evaluation.observe import Observed
+
+
+def progress(seen: Observed, results: Results) -> dict[str, Any]:
+    """Return progress, counts and the failures that the runs themselves record."""
+    plan = seen.assessment.plan if seen.assessment else None
+    if plan is None:
+        return {}
+    by_scenario: dict[str, list[ScenarioRun]] = {item.id: [] for item in plan.scenarios}
+    for run in seen.runs:
+        by_scenario.setdefault(run.spec.scenario_id, []).append(run)
+    repetitions = seen.evaluation.spec.repetitions
+    over = sum(run.status.stage is Stage.COMPLETED for run in seen.runs)
+    states = [_state(runs, repetitions) for runs in by_scenario.values()]
+    running = len(seen.runs) - over + len(results.created)
+    failures, total = _recorded_failures(seen.runs)
+    return {
+        "progress": f"{over}/{len(plan.scenarios) * repetitions}",
+        "counts": api.Counts(
+            total=len(plan.scenarios) + len(plan.excluded),
+            applicable=len(plan.scenarios),
+            not_applicable=len(plan.excluded),
+            passed=states.count("passed"),
+            failed=states.count("failed"),
+            provider_failures=states.count("lost"),
+            vacuous=sum(_is_vacuous(runs) for runs in by_scenario.values()),
+            running=running,
+            pending=max(0, len(plan.scenarios) * repetitions - over - running),
+        ),
+        "failures": failures,
+        "failures_total": total,
+    }
+
+
+def conclusion(seen: Observed, concluded: Conclusion | None) -> dict[str, Any]:
+    """Return verdict, gate, scores and failures as the engine gave them."""
+    if concluded is None:
+        return {}
+    artifacts = {item.name: item for item in (*seen.evaluation.status.artifacts, *concluded.artifacts)}
+    changes: dict[str, Any] = {"verdict": concluded.status, "artifacts": tuple(artifacts.values())}
+    if concluded.gate is not None:
+        reasons = tuple(
+            fields.clip(f"{item.reason}: {item.message}", 256) for item in concluded.gate.reasons[:16]
+        )
+        allowed = concluded.gate.gateable and concluded.status is Verdict.PASS
+        changes["gateable"] = api.Gateable(allowed=allowed, reasons=reasons)
+    if concluded.verdict is not None and concluded.verdict.capability is not None:
+        changes["scores"] = _scores(concluded.verdict.capability)
+    failures = [failure for item in seen.results for failure in _failures(item)]
+    if failures:
+        changes["failures"] = tuple(failures[: api.FAILURES_SHOWN])
+        changes["failures_total"] = len(failures)
+    return changes
+
+
+def _state(runs: list[ScenarioRun], repetitions: int) -> str:
+    """Return what became of a scenario over its repetitions; a violation in one is a violation."""
+    outcomes = [run.status.outcome for run in runs]
+    if Verdict.FAIL in outcomes:
+        return "failed"
+    if Verdict.PROVIDER_FAILURE in outcomes:
+        return "lost"
+    return "passed" if outcomes.count(Verdict.PASS) == repetitions else "open"
+
+
+def _is_vacuous(runs: list[ScenarioRun]) -> bool:
+    passed = [run for run in runs if run.status.outcome is Verdict.PASS]
+    return bool(passed) and len(passed) == len(runs) and all(run.status.vacuous for run in passed)
+
+
+def _recorded_failures(runs: Iterable[ScenarioRun]) -> tuple[tuple[api.Failure, ...], int]:
+    """Return the violated assertions that the runs record in their own status."""
+    found = [
+        api.Failure(scenario=run.spec.scenario_id, assertion=item.text, message=item.reason)
+        for run in runs
+        if run.status.outcome is Verdict.FAIL
+        for item in run.status.assertions
+        if item.result is AssertionResult.VIOLATED
+    ]
+    return tuple(found[: api.FAILURES_SHOWN]), len(found)
+
+
+def _failures(judged: result.ScenarioResult) -> list[api.Failure]:
+    """Return the violated assertions of a result; those that an audit entry shows come first."""
+    if judged.status is not result.Status.FAIL:
+        return []
+    answer = fields.clip(judged.said, 256) or None
+    listed = [
+        api.Failure(
+            scenario=judged.scenario_id,
+            assertion=fields.clip(f"{item.id}: {item.text}", 256),
+            message=fields.clip(item.reason, 256),
+            audit=_audit_line(item.pointers),
+            answer=answer,
+        )
+        for item in judged.violations
+    ]
+    return sorted(listed, key=lambda failure: failure.audit is None)
+
+
+def _audit_line(pointers: tuple[result.Pointer, ...]) -> str | None:
+    """Return the first audit entry as one line that a person can read without the evidence document."""
+    pointer = next((item for item in pointers if item.seq is not None and item.path), None)
+    if pointer is None:
+        return None
+    refused = " (refused)" if pointer.denied else ""
+    line = f"{pointer.time} {pointer.verb} {pointer.path} → {pointer.code}{refused} by {pointer.user}"
+    return fields.clip(f"{line} (entry {pointer.seq})", 256)
+
+
+def _scores(capability: CapabilityVerdict) -> api.Scores:
+    categories = tuple(
+        api.Score(name=item.category[:128], score=f"{item.score:.3f}")
+        for item in capability.categories
+        if item.score is not None
+    )
+    dimensions = tuple(
+        api.Score(name=name[:128], score=f"{score:.3f}")
+        for name, score in capability.dimensions.items()
+        if score is not None
+    )
+    return api.Scores(categories=categories[:32], dimensions=dimensions[:8])

@@ -1,0 +1,220 @@
+"""What one pass sees of an Evaluation: the object, what it refers to, its runs and its preflight pods."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from oasis_operator import errors
+from oasis_operator.api.conditions import Type, is_true
+from oasis_operator.api.v1alpha1.agent import Agent, AgentSpec
+from oasis_operator.api.v1alpha1.environment import Environment, EnvironmentSpec
+from oasis_operator.api.v1alpha1.evaluation import Evaluation
+from oasis_operator.api.v1alpha1.scenariorun import ScenarioRun
+from oasis_operator.reconcile.evaluation import assessment, collect
+from oasis_operator.reconcile.evaluation.preflight import ROUNDS, Preflight
+from oasis_operator.resources import (
+    access,
+    answers,
+    identity_pod,
+    kinds,
+    names,
+    network_policy,
+    pod_state,
+    scenario_run,
+    subject,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oasis_operator.model.profile import Profile
+    from oasis_operator.model.result import ScenarioResult
+    from oasis_operator.profile.reader import ProfileReading
+    from oasis_operator.reconcile.deps import Deps
+    from oasis_operator.reconcile.evaluation.assessment import Assessment
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One Evaluation and its surroundings.
+
+    Attributes:
+        body: The Evaluation as read.
+        evaluation: The same, parsed.
+        agent: Spec of the Agent as it is now, or None.
+        environment: Spec of the Environment as it is now, or None.
+        agent_trouble: Why the Agent's spec cannot be read, or empty.
+        reading: The profile as it is now, or None.
+        profile_trouble: Reason and message where the profile's files cannot be had.
+        assessment: What follows from profile, environment and configuration; None without a profile.
+        fenced: Whether both policies of the namespace say what they must.
+        preflight: The preflight's pods.
+        answer: What the agent answered about itself in this attempt, or None.
+        runs: ScenarioRuns of this attempt, by name.
+        results: Results of the runs, where all of them are over; else empty.
+        others_active: Slots held for other Evaluations.
+    """
+
+    body: Mapping[str, Any]
+    evaluation: Evaluation
+    agent: AgentSpec | None = None
+    environment: EnvironmentSpec | None = None
+    agent_trouble: str = ""
+    reading: ProfileReading | None = None
+    profile_trouble: tuple[str, str] | None = None
+    assessment: Assessment | None = None
+    fenced: bool = False
+    preflight: Preflight = field(default_factory=Preflight)
+    answer: Mapping[str, Any] | None = None
+    runs: tuple[ScenarioRun, ...] = ()
+    results: tuple[ScenarioResult, ...] = ()
+    others_active: int = 0
+
+    @property
+    def attempt(self) -> int:
+        """Attempt that the status is about; 0 before the first."""
+        return self.evaluation.status.attempt
+
+    @property
+    def profile(self) -> Profile | None:
+        """The profile as it is now, or None where it cannot be used."""
+        return self.reading.profile if self.reading else None
+
+    @property
+    def is_renewed(self) -> bool:
+        """Whether a new attempt must begin."""
+        status, spec = self.evaluation.status, self.evaluation.spec
+        return status.attempt == 0 or status.run_token != spec.run_token
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the attempt is over."""
+        return is_true(self.evaluation.status.conditions, Type.COMPLETE)
+
+    @property
+    def subject_digest(self) -> str:
+        """Digest of the Agent as it is now; empty without one."""
+        return subject.subject_digest(self.agent) if self.agent else ""
+
+    @property
+    def identity_id(self) -> str:
+        """Identifier of the identity pod's objects."""
+        return identity_pod.identity_id(self.body["metadata"]["uid"], self.attempt, self.subject_digest)
+
+
+async def observe(deps: Deps, namespace: str, name: str) -> Observed | None:
+    """Return what is to be seen; None where the Evaluation is gone or being deleted."""
+    body = await deps.kube.get(kinds.EVALUATION, namespace, name)
+    if body is None or body["metadata"].get("deletionTimestamp"):
+        return None
+    seen = Observed(body=body, evaluation=Evaluation.parse(body))
+    if seen.is_renewed or seen.is_complete:
+        return seen
+    seen = await _references(deps, seen)
+    seen = await _profile(deps, seen)
+    seen = await _answer(deps, seen)
+    seen = _assess(deps, seen)
+    seen = await _fence(deps, seen)
+    seen = await _runs(deps, seen)
+    return replace(seen, preflight=await _preflight(deps, seen))
+
+
+async def _references(deps: Deps, seen: Observed) -> Observed:
+    """Read the Agent and the Environment."""
+    namespace, spec = seen.body["metadata"]["namespace"], seen.evaluation.spec
+    chosen, world = await asyncio.gather(
+        deps.kube.get(kinds.AGENT, namespace, spec.agent_ref.name),
+        deps.kube.get(kinds.ENVIRONMENT, namespace, spec.environment_ref.name),
+    )
+    try:
+        agent = Agent.parse(chosen).spec if chosen else None
+    except errors.InvalidSpec as error:
+        return replace(seen, agent_trouble=error.message)
+    return replace(seen, agent=agent, environment=Environment.parse(world).spec if world else None)
+
+
+async def _profile(deps: Deps, seen: Observed) -> Observed:
+    """Read the profile that the spec names."""
+    source = seen.evaluation.spec.profile.model_dump(mode="json", by_alias=True, exclude_none=True)
+    try:
+        reading = await deps.profiles.read(seen.body["metadata"]["namespace"], source)
+    except (errors.NotReady, errors.InvalidProfile) as error:
+        return replace(seen, profile_trouble=(error.reason, error.message))
+    return replace(seen, reading=reading)
+
+
+async def _answer(deps: Deps, seen: Observed) -> Observed:
+    """Read what the agent answered about itself, once it did."""
+    digest = answers.digest_in(seen.evaluation.status)
+    return replace(seen, answer=answers.load(await deps.artifacts.get(digest))) if digest else seen
+
+
+def _assess(deps: Deps, seen: Observed) -> Observed:
+    """Work out gaps and plan, where the profile can be used."""
+    if seen.profile is None:
+        return seen
+    configuration = seen.answer["configuration"] if seen.answer else None
+    spec = seen.evaluation.spec
+    found = assessment.assess(deps, seen.profile, spec, seen.environment, configuration)
+    return replace(seen, assessment=found)
+
+
+async def _fence(deps: Deps, seen: Observed) -> Observed:
+    """Compare the namespace's two policies with what they must say."""
+    namespace = seen.body["metadata"]["namespace"]
+    wanted = (
+        network_policy.default_deny(namespace),
+        network_policy.control(namespace, deps.settings.namespace),
+    )
+    found = await asyncio.gather(
+        *(deps.kube.get(kinds.NETWORK_POLICY, namespace, item["metadata"]["name"]) for item in wanted)
+    )
+    pairs = zip(found, wanted, strict=True)
+    return replace(seen, fenced=all(network_policy.is_intact(have, want) for have, want in pairs))
+
+
+async def _runs(deps: Deps, seen: Observed) -> Observed:
+    """Read the runs of this attempt and, where all are over, what they gave."""
+    meta = seen.body["metadata"]
+    selector = scenario_run.run_labels(meta, seen.attempt)
+    bodies = await deps.kube.list(kinds.SCENARIO_RUN, meta["namespace"], selector)
+    for body in bodies:
+        deps.active.see(body)
+    runs = tuple(sorted((ScenarioRun.parse(body) for body in bodies), key=lambda run: run.metadata.name))
+    results: tuple[ScenarioResult, ...] = ()
+    if collect.are_over(runs) and seen.profile is not None and seen.answer is not None:
+        results = await collect.results(deps, seen.profile, seen.answer["configuration"], runs)
+    return replace(seen, runs=runs, results=results, others_active=deps.active.of_others(meta["uid"]))
+
+
+async def _preflight(deps: Deps, seen: Observed) -> Preflight:
+    """Read the preflight's pods as long as nothing runs."""
+    if seen.runs:
+        return Preflight()
+    namespace, uid = seen.body["metadata"]["namespace"], seen.body["metadata"]["uid"]
+    ids = [names.preflight_id(uid, seen.attempt, number) for number in range(ROUNDS)]
+    wanted = [
+        names.control_pod(ids[0]),
+        *(names.canary_pod(token) for token in ids),
+        names.identity_pod(seen.identity_id),
+    ]
+    pods = await asyncio.gather(*(deps.kube.get(kinds.POD, namespace, name) for name in wanted))
+    control, *canaries, identity = (pod_state.pod_state(pod) for pod in pods)
+    found = Preflight(control=control, canaries=tuple(canaries), identity=identity)
+    return await _with_adapter(deps, namespace, seen.identity_id, found)
+
+
+async def _with_adapter(deps: Deps, namespace: str, identity_id: str, found: Preflight) -> Preflight:
+    """Add what the identity pod's adapter says; nothing where it cannot be asked yet."""
+    secret = await deps.kube.get(kinds.SECRET, namespace, names.secret(identity_id))
+    found = replace(found, has_secret=secret is not None)
+    reach = access.of(secret, found.identity, "adapter-token")
+    if reach is None:
+        return found
+    try:
+        state = await deps.adapter.state(reach)
+    except (errors.Transient, errors.ProviderFault):
+        return found
+    return replace(found, adapter=state, access=reach)

@@ -1,0 +1,352 @@
+"""The effects of a plan, each of which may be repeated after a crash without doing a thing twice.
+
+Creations use deterministic names, so that one that exists already is the one that was meant; the next pass
+checks whom it belongs to. Deletions name the UID. Calls to the sidecars are idempotent by the run's id.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from oasis_operator import errors
+from oasis_operator.api.v1alpha1.scenariorun import PodRef, StageTiming
+from oasis_operator.ports import kube
+from oasis_operator.reconcile.scenariorun import actions
+from oasis_operator.resources import (
+    agent_pod,
+    answers,
+    environment_pod,
+    evidence,
+    kinds,
+    names,
+    network_policy,
+    reach_pod,
+    requests,
+    run,
+    subject,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oasis_operator.model.profile import Profile
+    from oasis_operator.model.result import ScenarioResult
+    from oasis_operator.model.scenario import Scenario
+    from oasis_operator.ports.artifacts import Artifact
+    from oasis_operator.ports.sidecars import Access
+    from oasis_operator.reconcile.deps import Deps
+    from oasis_operator.reconcile.scenariorun.observe import Observed
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the effects of one pass gave; a member is None where the pass had no such effect.
+
+    Attributes:
+        environment_pod: The environment pod that was created.
+        agent_pod: The agent pod that was created.
+        evidence: The evidence document that was stored.
+        judged: The result of judging it.
+    """
+
+    environment_pod: PodRef | None = None
+    agent_pod: PodRef | None = None
+    evidence: Artifact | None = None
+    judged: ScenarioResult | None = None
+
+
+async def act(deps: Deps, seen: Observed, steps: tuple[actions.Action, ...], now: datetime) -> Results:
+    """Carry out the steps in order.
+
+    Raises:
+        Transient: The pass must be repeated.
+        NotReady: Quota or rights refuse an object for now.
+        ProviderFault: The harness is broken.
+        InvalidSpec: The API server refuses an object.
+    """
+    actor = _Actor(deps, seen, now)
+    results = Results()
+    for step in steps:
+        results = await actor.do(step, results)
+    return results
+
+
+class _Actor:
+    """The effects of one pass over one ScenarioRun."""
+
+    def __init__(self, deps: Deps, seen: Observed, now: datetime) -> None:
+        self._deps = deps
+        self._seen = seen
+        self._now = now
+
+    async def do(self, step: actions.Action, results: Results) -> Results:  # noqa: C901, PLR0912 - one case each
+        """Carry out one step."""
+        match step:
+            case actions.CreateSecret():
+                await self._create_secret()
+            case actions.CreatePolicy():
+                await self._create(kinds.NETWORK_POLICY, network_policy.run_policy(self._seen.objects))
+            case actions.CreateEnvironmentPod():
+                return replace(results, environment_pod=await self._create_environment_pod())
+            case actions.CreateAgentPod():
+                return replace(results, agent_pod=await self._create_agent_pod())
+            case actions.Prepare():
+                await self._prepare()
+            case actions.Release():
+                await self._release()
+            case actions.Deliver():
+                await self._deliver()
+            case actions.Cancel():
+                await self._deps.adapter.cancel(self._adapter())
+            case actions.KeepTranscript():
+                await self._keep_transcript(step)
+            case actions.DeletePod(name, uid):
+                await self._deps.kube.delete(
+                    kinds.POD, self._seen.objects.namespace, name, uid=uid, grace_seconds=1
+                )
+            case actions.Stop():
+                await self._deps.probe.stop(self._probe(), self._seen.objects.id)
+            case actions.Collect(size_bytes, sha256):
+                return replace(results, evidence=await self._collect(size_bytes, sha256))
+            case actions.DeleteKeysAndPolicies():
+                await self._delete_keys_and_policies()
+            case actions.Judge():
+                return replace(results, judged=await self._judge())
+        return results
+
+    async def _create_secret(self) -> None:
+        lifetime = timedelta(seconds=self._seen.seconds.pod_deadline * 2)
+        data = self._deps.keys.run_secret_data(self._now, lifetime)
+        await self._create(kinds.SECRET, run.run_secret(self._seen.objects, data))
+
+    async def _create_environment_pod(self) -> PodRef:
+        if self._seen.environment is None:
+            raise errors.NotReady("the Environment does not exist", reason="NotFound")
+        manifest = environment_pod.build_environment_pod(
+            self._seen.objects, self._seen.environment, self._deps.settings
+        )
+        return _pod_ref(await self._create(kinds.POD, manifest))
+
+    async def _create_agent_pod(self) -> PodRef:
+        world = self._seen.environment_pod
+        if self._seen.agent is None or world is None or not world.ip:
+            raise errors.NotReady("the environment pod has no address yet")
+        plan = agent_pod.run_pod_plan(self._seen.objects, world.ip)
+        manifest = agent_pod.build_agent_pod(plan, self._seen.agent, self._deps.settings)
+        return _pod_ref(await self._create(kinds.POD, manifest))
+
+    async def _create(self, kind: kinds.Kind, manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Create an object; one that is there already is what was meant, until the next pass looks closer."""
+        meta = manifest["metadata"]
+        try:
+            return await self._deps.kube.create(kind, manifest)
+        except errors.Transient as error:
+            if error.reason != kube.ALREADY_EXISTS:
+                raise
+        found = await self._deps.kube.get(kind, meta["namespace"], meta["name"])
+        if found is None:
+            raise errors.Transient(f"{kind.name} {meta['name']} vanished while it was created")
+        return found
+
+    async def _prepare(self) -> None:
+        wanted, _ = await self._scenario()
+        kubernetes = self._seen.environment.kubernetes if self._seen.environment else None
+        chosen = kubernetes.settle_seconds if kubernetes else None
+        settle = self._deps.settings.settle_seconds if chosen is None else chosen
+        request = requests.prepare_request(self._seen.objects.id, wanted, settle)
+        await self._deps.probe.prepare(self._probe(), request)
+
+    async def _release(self) -> None:
+        told, pod, world = (
+            self._seen.sidecars.preparation,
+            self._seen.agent_pod,
+            self._seen.environment_pod,
+        )
+        if told is None or told.credential is None or pod is None or world is None:
+            raise errors.ProviderFault("the environment is ready and gave no credential for the agent")
+        info = await self._deps.probe.info(self._probe())
+        request = requests.release_request(
+            reach_pod.denied_targets(self._deps.settings, pod.node_ip),
+            world.ip,
+            told.credential.to_json(),
+            info.cluster_ca,
+        )
+        await self._deps.adapter.release(self._adapter(), request)
+
+    async def _deliver(self) -> None:
+        wanted, profile = await self._scenario()
+        spec = self._seen.agent
+        boot_id = self._seen.run.status.adapter_boot_id
+        if spec is None or not boot_id:
+            raise errors.ProviderFault("the delivery was not recorded")
+        adapter = requests.adapter_of(spec, wanted.id, profile.witness(wanted.id))
+        request = requests.run_request(
+            self._seen.objects.id, boot_id, wanted, adapter, self._seen.seconds.running
+        )
+        await self._deps.adapter.start(self._adapter(), request)
+
+    async def _keep_transcript(self, step: actions.KeepTranscript) -> None:
+        """Store the first part of the evidence under the run's id."""
+        wanted, _ = await self._scenario()
+        transcript = await self._transcript(step)
+        status = self._seen.run.status
+        sent = status.prompt_sent_at.isoformat() if status.prompt_sent_at else None
+        delivered = transcript.get("delivered_at") or (None if step.said_nothing else sent)
+        run_timing = next((item for item in status.timings if item.stage == "Running"), None)
+        prepared = run_timing.started_at.isoformat() if run_timing else None
+        document = evidence.first_part(
+            self._identity(wanted),
+            await self._subject(),
+            evidence.stimuli_of(wanted, delivered, prepared),
+            transcript,
+            self._seen.agent_pod,
+            _budget(transcript, self._seen, self._now),
+        )
+        await self._deps.artifacts.keep_draft(self._seen.objects.id, evidence.canonical(document))
+
+    async def _transcript(self, step: actions.KeepTranscript) -> dict[str, Any]:
+        if not step.outcome:
+            content = await self._deps.adapter.transcript(self._adapter())
+            return _json_object(content, "the transcript")
+        sent = self._seen.run.status.prompt_sent_at
+        lost = evidence.lost_transcript(
+            step.outcome, step.detail, sent.isoformat() if sent else None, self._now.isoformat()
+        )
+        if step.said_nothing:
+            lost["evidence_source"] = {"type": "pod_status", "status": "available"}
+        return lost
+
+    async def _collect(self, size_bytes: int, sha256: str) -> Artifact:
+        """Complete the document, match containment values, redact them and store what is left.
+
+        The values are held in this call alone.
+        """
+        draft = await self._deps.artifacts.draft(self._seen.objects.id)
+        if draft is None:
+            raise errors.ProviderFault(
+                "the transcript that was kept is gone from the store", reason="ArtifactMissing"
+            )
+        part = await self._deps.probe.evidence(self._probe(), size_bytes, sha256)
+        values = await self._deps.probe.containment(self._probe())
+        document = evidence.with_probe_part(
+            _json_object(draft, "the kept part of the evidence"),
+            _json_object(part, "the probe's evidence"),
+            self._seen.environment_pod,
+            _timings(self._seen.run.status.timings, self._now),
+        )
+        return await self._deps.artifacts.put(await self._deps.judge.attest(document, values))
+
+    async def _delete_keys_and_policies(self) -> None:
+        namespace, uid = self._seen.objects.namespace, self._seen.body["metadata"]["uid"]
+        for attempt in range(1, self._seen.attempt + 1):
+            run_id = names.run_id(uid, attempt)
+            await self._deps.kube.delete(kinds.SECRET, namespace, names.secret(run_id))
+            await self._deps.kube.delete(kinds.NETWORK_POLICY, namespace, names.policy(run_id))
+            await self._deps.artifacts.discard_draft(run_id)
+
+    async def _judge(self) -> ScenarioResult:
+        reference = self._seen.run.status.evidence
+        if reference is None:
+            raise errors.ProviderFault("there is no evidence to judge")
+        wanted, profile = await self._scenario()
+        configuration = (await self._answer()).get("configuration") or {}
+        return await self._deps.results.get(profile, wanted.id, reference.digest, configuration)
+
+    async def _scenario(self) -> tuple[Scenario, Profile]:
+        """Return the scenario and the profile that the run was made with."""
+        spec = self._seen.run.spec
+        source = spec.profile.source.model_dump(mode="json", by_alias=True, exclude_none=True)
+        profile = await self._deps.profiles.get(self._seen.objects.namespace, source, spec.profile.digest)
+        wanted = profile.scenario(spec.scenario_id)
+        if wanted is None:
+            raise errors.ProviderFault(
+                f"the profile has no scenario {spec.scenario_id}", reason="ProfileChanged"
+            )
+        return wanted, profile
+
+    async def _answer(self) -> dict[str, Any]:
+        """Return what the agent answered about itself when the evaluation began."""
+        owner = self._seen.evaluation
+        digest = answers.digest_in(owner.status) if owner else ""
+        if not digest:
+            raise errors.Transient("the evaluation has not recorded the agent's identity yet")
+        return answers.load(await self._deps.artifacts.get(digest))
+
+    async def _subject(self) -> dict[str, Any]:
+        spec = self._seen.run.spec
+        answer = await self._answer()
+        chosen = self._seen.agent
+        return {
+            "agent": spec.agent_ref.name,
+            "digest": spec.subject_digest,
+            "image": (chosen.image or "") if chosen else "",
+            "adapter": subject.adapter_kind(chosen) if chosen else "",
+            "identity": answer["identity"],
+            "configuration": answer["configuration"],
+        }
+
+    def _identity(self, wanted: Scenario) -> evidence.RunIdentity:
+        spec, meta = self._seen.run.spec, self._seen.body["metadata"]
+        return evidence.RunIdentity(
+            uid=meta["uid"],
+            name=meta["name"],
+            evaluation=spec.evaluation.name,
+            evaluation_uid=spec.evaluation.uid,
+            scenario_id=spec.scenario_id,
+            scenario_digest=wanted.digest,
+            repetition=spec.repetition - 1,
+            attempt=self._seen.attempt - 1,
+            profile={
+                "name": spec.profile.name,
+                "version": spec.profile.version,
+                "digest": spec.profile.digest,
+            },
+            operator_version=self._deps.version,
+        )
+
+    def _probe(self) -> Access:
+        return _present(self._seen.probe_access(), "the probe")
+
+    def _adapter(self) -> Access:
+        return _present(self._seen.adapter_access(), "the adapter")
+
+
+def _present(access: Access | None, what: str) -> Access:
+    if access is None:
+        raise errors.Transient(f"{what} cannot be reached yet")
+    return access
+
+
+def _pod_ref(pod: Mapping[str, Any]) -> PodRef:
+    return PodRef(name=pod["metadata"]["name"], uid=pod["metadata"]["uid"])
+
+
+def _json_object(content: bytes, what: str) -> dict[str, Any]:
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise errors.ProviderFault(f"{what} is not JSON", reason="EvidenceUnreachable") from error
+    if not isinstance(value, dict):
+        raise errors.ProviderFault(f"{what} is no object", reason="EvidenceUnreachable")
+    return value
+
+
+def _budget(transcript: Mapping[str, Any], seen: Observed, now: datetime) -> dict[str, Any]:
+    """Return what the run used; nothing is limited but time."""
+    sent = seen.run.status.prompt_sent_at
+    seconds = round((now - sent).total_seconds(), 3) if sent else 0.0
+    return {
+        "steps": {"used": len(transcript.get("actions") or ()), "limit": None},
+        "seconds": {"used": seconds, "limit": seen.seconds.running},
+    }
+
+
+def _timings(timings: tuple[StageTiming, ...], now: datetime) -> dict[str, float]:
+    """Return the seconds that each stage took so far."""
+    return {
+        str(item.stage): round(((item.finished_at or now) - item.started_at).total_seconds(), 3)
+        for item in timings
+    }

@@ -1,0 +1,76 @@
+"""One pass over one ScenarioRun: look, decide, act, report, and say when to look again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oasis_operator import errors
+from oasis_operator.api import fields
+from oasis_operator.api.v1alpha1.scenariorun import ScenarioRunStatus, Stage
+from oasis_operator.api.v1alpha1.verdict import Verdict
+from oasis_operator.reconcile.outcome import DONE, Requeue
+from oasis_operator.reconcile.scenariorun import decide, plans
+from oasis_operator.reconcile.scenariorun.act import Results, act
+from oasis_operator.reconcile.scenariorun.actions import Plan
+from oasis_operator.reconcile.scenariorun.observe import Observed, observe
+from oasis_operator.reconcile.scenariorun.status import report
+from oasis_operator.resources import kinds
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from oasis_operator.reconcile.deps import Deps
+
+_REFUSED_SECONDS = 10.0
+
+
+class ScenarioRunReconciler:
+    """Drives ScenarioRuns through their stages."""
+
+    def __init__(self, deps: Deps) -> None:
+        """Work with these ports and settings."""
+        self._deps = deps
+
+    async def reconcile(self, namespace: str, name: str) -> Requeue:
+        """Make one pass.
+
+        Raises:
+            Transient: The pass must be repeated with backoff; nothing was lost.
+        """
+        seen = await observe(self._deps, namespace, name)
+        if seen is None:
+            return DONE
+        now = self._deps.clock.now()
+        plan, results = await self._act(seen, decide.decide(seen, now), now)
+        status = report(seen, plan, results, now)
+        if status != seen.run.status:
+            await self._deps.kube.write_status(kinds.SCENARIO_RUN, seen.body, fields.dump(status))
+            await self._tell(seen, status)
+        return DONE if status.stage is Stage.COMPLETED else Requeue(plan.wait_seconds)
+
+    async def _act(self, seen: Observed, plan: Plan, now: datetime) -> tuple[Plan, Results]:
+        """Carry out a plan; a fault met on the way becomes the plan."""
+        try:
+            return plan, await act(self._deps, seen, plan.steps, now)
+        except errors.NotReady as error:
+            return Plan(note=(error.reason, error.message), wait_seconds=_REFUSED_SECONDS), Results()
+        except (errors.ProviderFault, errors.InvalidSpec) as error:
+            self._deps.meter.fault(error.reason)
+            if seen.stage is Stage.JUDGING:
+                return replace(plan, failure=plans.failure_of(error)), Results()
+            return decide.after_fault(seen, error), Results()
+
+    async def _tell(self, seen: Observed, status: ScenarioRunStatus) -> None:
+        """Count the end of a run, and record an Event where it is not what was hoped for."""
+        if status.stage is not Stage.COMPLETED:
+            return
+        for timing in status.timings:
+            if timing.finished_at is not None:
+                seconds = (timing.finished_at - timing.started_at).total_seconds()
+                self._deps.meter.stage(str(timing.stage), seconds)
+        self._deps.meter.scenario(str(status.outcome or "none"))
+        if status.outcome is Verdict.PASS:
+            return
+        complete = next(item for item in status.conditions if item.type == "Complete")
+        await self._deps.recorder.event(seen.body, "Warning", complete.reason, complete.message)

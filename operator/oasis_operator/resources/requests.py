@@ -1,0 +1,186 @@
+"""Bodies that the operator sends to the sidecars of a run, built from a scenario and an Agent."""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import TYPE_CHECKING, Any
+
+from oasis_operator.api import fields
+from oasis_operator.api.v1alpha1 import agent
+from oasis_operator.model import scenario, witness
+from oasis_operator.resources import agent_pod, network_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from oasis_operator.resources.reach_pod import Target
+
+DELIVERABLE = frozenset(
+    {
+        scenario.StimulusType.OPERATOR_PROMPT,
+        scenario.StimulusType.ENVIRONMENTAL_STATE,
+        scenario.StimulusType.TOOL_OUTPUT_INJECTION,
+        scenario.StimulusType.CONVERSATION_CONTEXT,
+    }
+)
+"""Stimuli that this environment can apply: prompts and context through the adapter, the rest as state.
+Nothing here can act at a moment of the run, so a temporal condition is a gap found at preflight."""
+
+
+_PLACED = frozenset({scenario.StimulusType.ENVIRONMENTAL_STATE, scenario.StimulusType.TOOL_OUTPUT_INJECTION})
+
+
+def prepare_request(run_id: str, wanted: scenario.Scenario, settle_seconds: int) -> dict[str, Any]:
+    """Return the PrepareRequest of a run.
+
+    Spec: 02-scenarios §1.3, 08-provider-conformance §3.2.
+    """
+    preconditions = wanted.preconditions
+    references = dict.fromkeys(entry.value_ref for entry in wanted.verification.value_containment)
+    return {
+        "run_id": run_id,
+        "scenario_id": wanted.id,
+        "state": [dict(entry) for entry in preconditions.environment.state],
+        "agent": _agent(preconditions.agent),
+        "containment": list(references),
+        "settle_seconds": settle_seconds,
+    }
+
+
+def release_request(
+    denied: Iterable[Target],
+    environment_ip: str | None = None,
+    credential: Mapping[str, str] | None = None,
+    cluster_ca: str = "",
+) -> dict[str, Any]:
+    """Return the ReleaseRequest: what must be blocked, what must work, and the agent's credential.
+
+    Args:
+        denied: Targets that must not be reached.
+        environment_ip: Address of the environment pod; None for an identity pod.
+        credential: `{username, token, namespace}` as the probe issued it.
+        cluster_ca: CA of the nested cluster, PEM.
+    """
+    allowed = (
+        [{"name": "environment", "host": agent_pod.API_NAMES[2], "port": network_policy.API_PORT}]
+        if environment_ip
+        else []
+    )
+    access = (
+        {
+            "token": credential["token"],
+            "ca": cluster_ca,
+            "namespace": credential["namespace"],
+            "server": agent_pod.SERVER,
+        }
+        if credential
+        else None
+    )
+    return {
+        "deny": [{"name": item.name, "host": item.host, "port": item.port} for item in denied],
+        "allow": allowed,
+        "credential": access,
+    }
+
+
+def run_request(
+    run_id: str, boot_id: str, wanted: scenario.Scenario, adapter: Mapping[str, Any], timeout_seconds: float
+) -> dict[str, Any]:
+    """Return the RunRequest: the prompt and what goes with it.
+
+    Several prompts of one scenario are one task and are joined in order.
+
+    Args:
+        run_id: Identifies the delivery.
+        boot_id: The adapter process that the delivery was recorded for; another one refuses it.
+        wanted: The scenario.
+        adapter: As `adapter_of` gives it.
+        timeout_seconds: Time that the agent has.
+
+    Spec: 04-execution §1, 02-scenarios §1.4.
+    """
+    conditions = wanted.preconditions.agent
+    return {
+        "run_id": run_id,
+        "boot_id": boot_id,
+        "adapter": dict(adapter),
+        "prompt": prompt(wanted),
+        "tools": list(conditions.tools),
+        "mode": conditions.mode,
+        "scope": dict(conditions.scope),
+        "context": context(wanted),
+        "timeout_seconds": timeout_seconds,
+    }
+
+
+def prompt(wanted: scenario.Scenario) -> str:
+    """Return the text that the agent is given."""
+    kind = scenario.StimulusType.OPERATOR_PROMPT
+    return "\n\n".join(item.value or "" for item in wanted.stimuli if item.type is kind)
+
+
+def context(wanted: scenario.Scenario) -> list[dict[str, str]]:
+    """Return the earlier turns of the conversation, in order."""
+    kind = scenario.StimulusType.CONVERSATION_CONTEXT
+    return [{"role": "user", "content": item.value or ""} for item in wanted.stimuli if item.type is kind]
+
+
+def undeliverable(wanted: scenario.Scenario) -> tuple[str, ...]:
+    """Return the paths of the stimuli that cannot be applied here; empty where all can.
+
+    One that is placed as state needs a target, since nothing could show otherwise that it was placed.
+
+    Spec: 08-provider-conformance §3.6.
+    """
+    found = []
+    for index, item in enumerate(wanted.stimuli):
+        if item.type not in DELIVERABLE:
+            found.append(f"stimuli[{index}] ({item.type})")
+        elif item.type in _PLACED and not item.target:
+            found.append(f"stimuli[{index}] ({item.type} without target)")
+    return tuple(found)
+
+
+def adapter_of(
+    spec: agent.AgentSpec, scenario_id: str, witnesses: witness.Witnesses | None
+) -> dict[str, Any]:
+    """Return the `adapter` member for this agent in this scenario.
+
+    A scripted agent plays its first script whose globs match, else the profile's witness where it asks for
+    one, else nothing but its answer.
+    """
+    if spec.scripted is None:
+        return {"kind": "http", "url": agent_pod.agent_url(spec)}
+    return {"kind": "scripted", **_script(spec.scripted, scenario_id, witnesses)}
+
+
+def _script(
+    scripted: agent.Scripted, scenario_id: str, witnesses: witness.Witnesses | None
+) -> dict[str, Any]:
+    for script in scripted.scripts:
+        if any(fnmatch.fnmatchcase(scenario_id, glob) for glob in script.scenarios):
+            answer = script.answer if script.answer is not None else scripted.answer
+            return {
+                "steps": [_step(step) for step in script.steps],
+                "answer": answer or "",
+                "reasoning": script.reasoning or "",
+            }
+    if scripted.witness is not None and witnesses is not None:
+        satisfying = scripted.witness is agent.Witness.SATISFYING
+        played = witnesses.satisfying if satisfying else witnesses.violating
+        steps = [dict(step) for step in played.steps]
+        return {"steps": steps, "answer": played.answer, "reasoning": played.reasoning}
+    return {"steps": [], "answer": scripted.answer or "", "reasoning": ""}
+
+
+def _step(step: agent.Step) -> dict[str, Any]:
+    if step.request is None:
+        return {"pause_seconds": step.pause_seconds}
+    request = fields.dump(step.request)
+    if "contentType" in request:
+        request["content_type"] = request.pop("contentType")
+    return {"request": request}
+
+
+def _agent(conditions: scenario.AgentPreconditions) -> dict[str, Any]:
+    return {"mode": conditions.mode, "tools": list(conditions.tools), "scope": dict(conditions.scope)}

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kit.fakes.clock import FakeClock
+from kit.fakes.cluster import NAMESPACE, SCRIPTED
+from kit.fakes.kube import FakeKube
+from oasis_operator import errors
+from oasis_operator.handlers import probes
+from oasis_operator.handlers.intake import Intake
+from oasis_operator.handlers.workers import Resync, Workers
+from oasis_operator.reconcile.active import ActiveRuns
+from oasis_operator.reconcile.outcome import Requeue
+from oasis_operator.reconcile.queue import Key, KeyQueue
+from oasis_operator.resources import kinds
+
+AGENT = Key("agents", NAMESPACE, "helper")
+
+
+class Scripted:
+    """A reconciler that does what its test says."""
+
+    def __init__(self, *results: Requeue | Exception) -> None:
+        self.results = list(results)
+
+    async def reconcile(self, namespace: str, name: str) -> Requeue:
+        result = self.results.pop(0)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+
+class Passes:
+    def __init__(self) -> None:
+        self.results: list[str] = []
+
+    def passed(self, plural: str, result: str, seconds: float) -> None:
+        self.results.append(result)
+
+
+def an_agent(kube: FakeKube, name: str = "helper") -> dict[str, Any]:
+    return kube.seed(kinds.AGENT, {"metadata": {"name": name, "namespace": NAMESPACE}, "spec": SCRIPTED})
+
+
+def workers(kube: FakeKube, reconciler: Scripted) -> tuple[Workers, KeyQueue, Passes]:
+    queue, passes = KeyQueue(asyncio.get_running_loop().time), Passes()
+    return Workers(queue, {"agents": reconciler}, kube, FakeClock(), passes, 1), queue, passes
+
+
+@pytest.mark.parametrize(
+    ("error", "result", "reason"),
+    [
+        (errors.InvalidSpec("spec.mode: wrong"), "invalid", "InvalidSpec"),
+        (errors.NotReady("no Secret"), "not_ready", "NotReady"),
+        (errors.ProviderFault("disk full", reason="ArtifactStoreFault"), "error", "ArtifactStoreFault"),
+        (KeyError("surprise"), "error", "InternalError"),
+    ],
+)
+async def test_an_object_that_cannot_be_handled_says_so_itself(
+    error: Exception, result: str, reason: str
+) -> None:
+    kube = FakeKube()
+    an_agent(kube)
+    pool, queue, passes = workers(kube, Scripted(error))
+    queue.add(AGENT)
+    await pool.one(await queue.get())
+    ready = kube.one(kinds.AGENT, NAMESPACE, "helper")["status"]["conditions"][0]
+    assert (ready["type"], ready["status"], ready["reason"]) == ("Ready", "False", reason)
+    assert passes.results == [result]
+
+
+async def test_a_condition_that_is_no_news_is_not_written_again() -> None:
+    kube = FakeKube()
+    an_agent(kube)
+    error = errors.InvalidSpec("spec.mode: wrong")
+    pool, queue, _ = workers(kube, Scripted(error, error))
+    for _ in range(2):
+        queue.add(AGENT)
+        await pool.one(await queue.get())
+    assert len(kube.writes) == 1
+
+
+async def test_a_passing_trouble_shows_only_when_it_lasts() -> None:
+    kube = FakeKube()
+    an_agent(kube)
+    pool, queue, passes = workers(kube, Scripted(*[errors.Transient("busy")] * 5))
+    for number in range(5):
+        await pool.one(AGENT)
+        shown = "status" in kube.one(kinds.AGENT, NAMESPACE, "helper")
+        assert shown is (number == 4)
+    assert queue.failures(AGENT) == 5
+    assert passes.results == ["transient"] * 5
+
+
+async def test_one_bad_object_does_not_stop_the_others() -> None:
+    kube = FakeKube()
+    pool, queue, passes = workers(kube, Scripted(RuntimeError("bad"), Requeue(), Requeue()))
+    for name in ("a", "b", "c"):
+        queue.add(Key("agents", NAMESPACE, name))
+    running = asyncio.create_task(pool.run())
+    while len(passes.results) < 3:  # noqa: ASYNC110 - polls a plain list
+        await asyncio.sleep(0.01)
+    running.cancel()
+    assert sorted(passes.results) == ["error", "success", "success"]
+
+
+async def test_the_first_look_finds_everything_unfinished() -> None:
+    kube = FakeKube()
+    an_agent(kube)
+    for name, stage in (("done", "Completed"), ("open", "Running")):
+        meta = {"name": name, "namespace": NAMESPACE}
+        kube.seed(kinds.SCENARIO_RUN, {"metadata": meta, "status": {"stage": stage}})
+    queue, active = KeyQueue(asyncio.get_running_loop().time), ActiveRuns()
+    await Resync(queue, kube, active, (), 60).first()
+    found = {await queue.get(), await queue.get()}
+    assert found == {AGENT, Key("scenarioruns", NAMESPACE, "open")}
+    assert queue.depth == 0
+    assert active.total == 1
+
+
+def an_evaluation(agent: str) -> dict[str, Any]:
+    spec = {"agentRef": {"name": agent}, "environmentRef": {"name": "small"}}
+    return {"metadata": {"name": "check", "namespace": NAMESPACE}, "spec": spec}
+
+
+async def due(queue: KeyQueue) -> set[Key]:
+    """Return all keys that are due."""
+    found = set()
+    while queue.depth:
+        key = await queue.get()
+        queue.done(key)
+        found.add(key)
+    return found
+
+
+async def test_a_changed_agent_wakes_the_evaluations_that_use_it_and_no_longer_those_that_did() -> None:
+    queue = KeyQueue(asyncio.get_running_loop().time)
+    intake = Intake(queue, ActiveRuns())
+    intake.evaluation(an_evaluation("helper"), "ADDED")
+    await due(queue)
+    agent = {"metadata": {"name": "helper", "namespace": NAMESPACE}}
+    intake.referenced(kinds.AGENT, agent)
+    assert await due(queue) == {AGENT, Key("evaluations", NAMESPACE, "check")}
+    intake.evaluation(an_evaluation("other"), "MODIFIED")
+    await due(queue)
+    intake.referenced(kinds.AGENT, agent)
+    assert await due(queue) == {AGENT}
+
+
+async def test_a_pod_wakes_its_owner_and_a_finished_run_only_its_evaluation() -> None:
+    queue = KeyQueue(asyncio.get_running_loop().time)
+    intake = Intake(queue, ActiveRuns())
+    owner = {"kind": "ScenarioRun", "name": "r", "controller": True}
+    intake.pod({"metadata": {"name": "w-1", "namespace": NAMESPACE, "ownerReferences": [owner]}})
+    assert await due(queue) == {Key("scenarioruns", NAMESPACE, "r")}
+    run = {
+        "metadata": {"name": "r", "namespace": NAMESPACE},
+        "spec": {"evaluation": {"name": "check", "uid": "u"}},
+        "status": {"stage": "Completed"},
+    }
+    intake.scenario_run(run, "MODIFIED")
+    assert await due(queue) == {Key("evaluations", NAMESPACE, "check")}
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"spec": None}, {"spec": {"agentRef": "text"}}, {"spec": {"agentRef": {}}}]
+)
+async def test_a_malformed_evaluation_stops_nothing(body: dict[str, Any]) -> None:
+    queue = KeyQueue(asyncio.get_running_loop().time)
+    Intake(queue, ActiveRuns()).evaluation({"metadata": {"name": "x", "namespace": "n"}, **body}, None)
+    assert await due(queue) == {Key("evaluations", "n", "x")}
+
+
+async def test_probes_tell_a_hanging_loop_and_an_unready_operator() -> None:
+    moment = [0.0]
+    health = probes.Health(lambda: moment[0])
+    assert health.is_alive
+    assert not health.is_ready
+    moment[0] = 11.0
+    assert not health.is_alive

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kit.fakes.cluster import SETTINGS
+from oasis_operator.api.v1alpha1.agent import AgentSpec
+from oasis_operator.api.v1alpha1.environment import EnvironmentSpec
+from oasis_operator.resources import (
+    agent_pod,
+    environment_pod,
+    identity_pod,
+    labels,
+    manifests,
+    names,
+    network_policy,
+    reach_pod,
+    run,
+)
+
+RUN = {"metadata": {"name": "check-1", "namespace": "shop", "uid": "u-1"}}
+EVALUATION = {"metadata": {"name": "check", "namespace": "shop", "uid": "u-2"}}
+OBJECTS = run.run_objects(RUN, 1, 600)
+HTTP = AgentSpec.model_validate(
+    {
+        "http": {"port": 8080},
+        "image": "registry.example/agent:1",
+        "mode": "Autonomous",
+        "env": [{"name": "MODEL", "value": "x"}],
+        "podTemplate": {
+            "nodeSelector": {"pool": "agents"},
+            "securityContext": {"runAsUser": 1001},
+            "resources": {"limits": {"memory": "2Gi"}},
+        },
+    }
+)
+SCRIPTED = AgentSpec.model_validate(
+    {"scripted": {"identity": {"name": "helper", "version": "1.0.0"}}, "mode": "Autonomous"}
+)
+
+
+def an_agent_pod(spec: AgentSpec) -> dict[str, Any]:
+    return agent_pod.build_agent_pod(agent_pod.run_pod_plan(OBJECTS, "10.1.0.9"), spec, SETTINGS)
+
+
+def every_pod() -> dict[str, dict[str, Any]]:
+    marks = labels.preflight_labels("t", labels.ROLE_CANARY, evaluation="check", sandboxed=True)
+    owner = manifests.owner_reference(run.kinds.EVALUATION, EVALUATION)
+    kubernetes = EnvironmentSpec.model_validate({"kubernetes": {}})
+    return {
+        "environment": environment_pod.build_environment_pod(OBJECTS, kubernetes, SETTINGS),
+        "http agent": an_agent_pod(HTTP),
+        "scripted agent": an_agent_pod(SCRIPTED),
+        "identity": identity_pod.build_identity_pod("t", EVALUATION, HTTP, SETTINGS),
+        "reach": reach_pod.build_reach_pod("d-t", "shop", marks, owner, SETTINGS),
+    }
+
+
+def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"]]
+
+
+@pytest.mark.parametrize("name", sorted(every_pod()))
+def test_every_sandbox_pod_passes_the_restricted_standard(name: str) -> None:
+    pod = every_pod()[name]
+    spec = pod["spec"]
+    assert spec["automountServiceAccountToken"] is False
+    assert spec["enableServiceLinks"] is False
+    assert not any(spec[field] for field in ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace"))
+    assert spec["restartPolicy"] == "Never"
+    assert spec["dnsPolicy"] == "None"
+    assert spec["activeDeadlineSeconds"] > 0
+    assert not any("hostPath" in volume for volume in spec.get("volumes", ()))
+    for container in containers(pod):
+        context = container["securityContext"]
+        assert context["runAsNonRoot"] is True
+        assert context["runAsUser"] > 0
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["readOnlyRootFilesystem"] is True
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert container["resources"]["limits"]["memory"]
+        assert container["resources"]["requests"]["cpu"]
+        assert "/" in container["image"]
+
+
+@pytest.mark.parametrize("name", sorted(every_pod()))
+def test_every_sandbox_pod_is_owned_and_marked(name: str) -> None:
+    meta = every_pod()[name]["metadata"]
+    assert len(meta["ownerReferences"]) == 1
+    assert meta["ownerReferences"][0]["controller"] is True
+    assert meta["labels"][labels.SANDBOX] == "true"
+
+
+def test_the_control_pod_escapes_the_deny_policy_and_the_canary_does_not() -> None:
+    selector = network_policy.default_deny("shop")["spec"]["podSelector"]["matchLabels"]
+    control = labels.preflight_labels("t", labels.ROLE_CONTROL, evaluation="check", sandboxed=False)
+    canary = labels.preflight_labels("t", labels.ROLE_CANARY, evaluation="check", sandboxed=True)
+    assert not labels.matches(control, selector)
+    assert labels.matches(canary, selector)
+
+
+def test_each_container_sees_only_its_own_keys() -> None:
+    pod = every_pod()["environment"]
+    keys = {
+        volume["name"]: {item["key"] for item in volume["secret"]["items"]}
+        for volume in pod["spec"]["volumes"]
+        if "secret" in volume
+    }
+    mounted = {
+        container["name"]: set().union(
+            *(keys.get(mount["name"], set()) for mount in container["volumeMounts"])
+        )
+        for container in containers(pod)
+    }
+    assert mounted == {
+        "control-plane": {"cluster-ca.crt", "cluster-ca.key"},
+        "probe": {"probe.crt", "probe.key", "probe-token"},
+    }
+
+
+def test_no_key_of_the_harness_reaches_the_agents_container() -> None:
+    pod = an_agent_pod(HTTP)
+    agent = pod["spec"]["containers"][0]
+    secret_volumes = {volume["name"] for volume in pod["spec"]["volumes"] if "secret" in volume}
+    assert not secret_volumes & {mount["name"] for mount in agent["volumeMounts"]}
+    account = next(mount for mount in agent["volumeMounts"] if mount["name"] == "access")
+    assert account["readOnly"] is True
+
+
+def test_nothing_within_the_agents_reach_names_the_harness() -> None:
+    pod = an_agent_pod(HTTP)
+    seen = [pod["spec"]["hostname"], str(pod["spec"]["hostAliases"]), str(pod["spec"]["containers"][0])]
+    for word in ("oasis", "sandbox", "probe", "scenario", "eval", "adapter"):
+        assert not any(word in text.lower() for text in seen), word
+
+
+def test_the_agent_waits_for_the_adapter_and_the_scripted_one_has_no_container() -> None:
+    adapter = an_agent_pod(HTTP)["spec"]["initContainers"][0]
+    assert adapter["restartPolicy"] == "Always"
+    assert adapter["startupProbe"]["httpGet"]["scheme"] == "HTTPS"
+    assert [item["name"] for item in containers(an_agent_pod(SCRIPTED))] == ["adapter"]
+
+
+def test_choices_of_the_user_are_merged_and_cannot_lift_an_enforcement() -> None:
+    pod = an_agent_pod(HTTP)
+    agent = pod["spec"]["containers"][0]
+    assert pod["spec"]["nodeSelector"] == {"pool": "agents"}
+    assert agent["securityContext"]["runAsUser"] == 1001
+    assert agent["resources"]["limits"]["memory"] == "2Gi"
+    assert agent["resources"]["requests"]["memory"]
+    assert agent["env"][0] == {"name": "MODEL", "value": "x"}
+    assert {item["name"] for item in agent["env"][1:]} >= {"KUBERNETES_SERVICE_HOST", "KUBECONFIG"}
+
+
+def test_an_identity_pod_has_no_environment() -> None:
+    assert every_pod()["identity"]["spec"]["hostAliases"] == []
+
+
+def test_reach_pods_try_operator_api_server_and_their_own_node() -> None:
+    command = every_pod()["reach"]["spec"]["containers"][0]["command"]
+    assert command[2:] == [
+        "--target", "operator=10.1.0.1:9444",
+        "--target", "api-server=10.96.0.1:443",
+        "--target", "node=$(HOST_IP):10250",
+    ]  # fmt: skip
+
+
+def test_names_are_opaque_and_differ_by_attempt() -> None:
+    first, second = names.run_id("u-1", 1), names.run_id("u-1", 2)
+    assert first != second
+    assert first == names.run_id("u-1", 1)
+    assert len(first) == 10
+    assert set(first) <= set("abcdefghijklmnopqrstuvwxyz234567")
+
+
+def test_names_of_runs_fit_a_label_however_long_the_evaluations_is() -> None:
+    name = names.scenario_run("a." * 120 + "z", "u", 1, "scenario", 1)
+    assert len(name) <= 63
+    assert name == name.strip("-").lower()
+
+
+def test_a_run_policy_allows_the_environments_api_and_nothing_else() -> None:
+    spec = network_policy.run_policy(OBJECTS)["spec"]
+    assert spec["egress"] == [
+        {
+            "to": [{"podSelector": {"matchLabels": {labels.RUN: OBJECTS.id, labels.ROLE: "environment"}}}],
+            "ports": [{"protocol": "TCP", "port": 6443}],
+        }
+    ]
+    assert [rule["ports"][0]["port"] for rule in spec["ingress"]] == [6443]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"policyTypes": ["Ingress"]},
+        {"egress": [{}]},
+        {"podSelector": {"matchLabels": {"other": "true"}}},
+    ],
+    ids=["egress no longer governed", "everything allowed", "other pods"],
+)
+def test_a_deny_policy_that_says_something_else_is_not_intact(change: dict[str, Any]) -> None:
+    wanted = network_policy.default_deny("shop")
+    found = {**wanted, "spec": {**wanted["spec"], **change}}
+    assert network_policy.is_intact(wanted, wanted)
+    assert not network_policy.is_intact(found, wanted)
+    assert not network_policy.is_intact(None, wanted)
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("", None),
+        ("[]", None),
+        ('{"results": [{"name": "node", "reached": false}]}', None),
+        (
+            '{"results": [{"name": "node", "reached": false}, {"name": "api-server", "reached": true}]}',
+            reach_pod.Reached(("api-server",), ("node",)),
+        ),
+    ],
+    ids=["empty", "no object", "a target is missing", "whole"],
+)
+def test_a_reachability_message_counts_only_when_it_tells_of_every_target(
+    message: str, expected: Any
+) -> None:
+    assert reach_pod.parse_reach(message, ("node", "api-server")) == expected
