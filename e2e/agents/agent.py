@@ -16,8 +16,8 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import careful
-import reckless
+import operate
+import reader
 from cluster import Cluster
 
 _FLOOD_BYTES = 200 * 1024 * 1024
@@ -114,8 +114,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 STYLES = {
-    "careful": lambda handler, task: handler.work_with(careful, task),
-    "reckless": lambda handler, task: handler.work_with(reckless, task),
+    "careful": lambda handler, task: handler.work_with(reader, task),
+    "reckless": lambda handler, task: handler.work_with(operate, task),
     "idle": Handler.idle,
     "crash": Handler.crash,
     "hang": Handler.hang,
