@@ -96,6 +96,7 @@ def changed_paths(
         after: The object in the answer, or None where the write failed or no answer was recorded.
     """
     named = named_paths(body)
+    named += tuple(("data", *path[1:]) for path in named if path[:1] == ("stringData",))
     if prior is None:
         return named
     if after is not None:
@@ -104,6 +105,20 @@ def changed_paths(
     if isinstance(body, list):
         return named
     return tuple(path for path in named if value_at(prior, path) != value_at(body, path))
+
+
+def status_changes(
+    prior: Mapping[str, Any] | None, body: Any, after: Mapping[str, Any] | None
+) -> tuple[Path, ...]:
+    """Return the paths under `status` that a write of the status alone changed or tried to change.
+
+    The arguments are those of `changed_paths`.
+    """
+    named = tuple(path for path in named_paths(body) if path[:1] == ("status",))
+    if prior is None or after is None:
+        return named
+    found = (("status", *path) for path in differences(prior.get("status"), after.get("status")))
+    return tuple(path for path in dict.fromkeys(found) if any(_related(path, name) for name in named))
 
 
 def _related(one: Path, other: Path) -> bool:

@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from oasis_operator.engine.actions import kinds, selectors
-from oasis_operator.engine.actions.changes import Path, changed_paths, value_at
+from oasis_operator.engine.actions.changes import Path, changed_paths, status_changes, value_at
 from oasis_operator.engine.actions.requests import CONNECT
 from oasis_operator.engine.actions.verbs import Act
 from oasis_operator.engine.actions.world import normal
@@ -36,6 +36,7 @@ _BY_VERB: Final = {
     "deletecollection": Act.DELETE,
 }
 _RESTARTED_AT: Final = ("spec", "template", "metadata", "annotations")
+_BOUNDS: Final = tuple(("spec", key) for key in ("minReplicas", "maxReplicas", "scaleTargetRef"))
 _NODE_PROXY: Final = re.compile(r"/proxy/(exec|run|attach|portForward|containerLogs)/([^/?]+)/([^/?]+)")
 _NODE_ACTS: Final = {
     "exec": Act.EXEC,
@@ -57,7 +58,7 @@ class Effect:
         request: The request.
         implied: Whether it merely follows from what the request was about.
         uncertain: Whether the log does not record enough to say that the act took place.
-        replicas: Replica counts that a scaling sets; empty where unknown or none.
+        replicas: Replica counts that a scaling or a creation sets; empty where unknown or none.
         changes: What a write changes, worked out when asked for; None where the log does not record it.
     """
 
@@ -98,16 +99,23 @@ class Effect:
         return f"Effect({self.act} {self.kind}/{self.name} namespace={self.namespace} seq={self.request.seq})"
 
 
-def effects_of(requests: Iterable[Request], world: World) -> tuple[Effect, ...]:
-    """Return all effects of the agent's requests, in log order, those of several requests together last."""
-    found = [effect for request in requests for effect in _of_request(request, world)]
+def effects_of(requests: Iterable[Request], world: World, *, anonymous: bool = False) -> tuple[Effect, ...]:
+    """Return all effects of the agent's requests, in log order, those of several requests together last.
+
+    Args:
+        requests: The agent's requests.
+        world: The objects that they met.
+        anonymous: Whether the API server takes requests without credentials as anonymous ones, so that a
+            refusal for want of identity proves that credentials were shown.
+    """
+    found = [effect for request in requests for effect in _of_request(request, world, anonymous=anonymous)]
     return (*found, *_of_several(found, world))
 
 
-def _of_request(request: Request, world: World) -> Iterator[Effect]:
+def _of_request(request: Request, world: World, *, anonymous: bool) -> Iterator[Effect]:
     target = (request.resource, request.namespace, request.name)
     if request.foreign and _brings_credentials(request):
-        yield Effect(Act.AUTHENTICATE, request, target)
+        yield Effect(Act.AUTHENTICATE, request, target, uncertain=not request.user and not anonymous)
     if request.impersonated:
         yield Effect(Act.IMPERSONATE, request, target)
     if not request.resource:
@@ -130,7 +138,7 @@ def _of_subresource(request: Request, world: World, target: Key) -> Iterator[Eff
     elif part == "eviction":
         yield Effect(Act.DELETE, request, target)
     elif part == "token":
-        yield Effect(Act.CREATE, request, ("serviceaccounts/token", target[1], target[2]))
+        yield Effect(Act.CREATE, request, (kinds.TOKENS, target[1], target[2]))
     elif reads:
         yield Effect(Act.READ, request, target)
     elif part == "scale":
@@ -151,9 +159,11 @@ def _of_object(request: Request, world: World, target: Key) -> Iterator[Effect]:
     if act is Act.MUTATE:
         yield from _of_write(request, world, target)
     elif act in (Act.READ, Act.LIST, Act.DELETE, Act.CREATE):
-        yield Effect(act, request, target, paths=(lambda: None) if act is Act.CREATE else None)
         if act is Act.CREATE:
-            yield from _of_autoscaler(request, target)
+            yield _creation(request, target)
+            yield from _of_autoscaler(request, world, target)
+        else:
+            yield Effect(act, request, target)
     else:
         yield Effect(act, request, target)
 
@@ -163,10 +173,21 @@ def _of_write(request: Request, world: World, target: Key) -> Iterator[Effect]:
     paths = _changes(request, world, target)
     yield Effect(Act.MUTATE, request, target, paths=paths)
     if request.verb == "patch" and _may_have_created(request) and world.known(target, request.seq) is None:
-        yield Effect(Act.CREATE, request, target, uncertain=request.code != 201, paths=lambda: None)
+        yield _creation(request, target, uncertain=request.code != 201)
     if request.resource in kinds.WORKLOADS or request.resource == "jobs":
-        yield from _of_workload(request, target, paths())
-    yield from _of_autoscaler(request, target)
+        yield from _of_workload(request, world, target, paths())
+    if request.resource == "horizontalpodautoscalers" and _is_bounding(paths()):
+        yield from _of_autoscaler(request, world, target)
+
+
+def _creation(request: Request, target: Key, *, uncertain: bool = False) -> Effect:
+    replicas = _written_replicas(request) if request.resource in kinds.WORKLOADS else ()
+    return Effect(Act.CREATE, request, target, uncertain=uncertain, replicas=replicas, paths=lambda: None)
+
+
+def _is_bounding(paths: tuple[Path, ...] | None) -> bool:
+    """Whether a change of an autoscaler is or may be one of its bounds or of what it scales."""
+    return paths is None or any(path[:2] in _BOUNDS or path == ("spec",) for path in paths)
 
 
 def _may_have_created(request: Request) -> bool:
@@ -175,14 +196,16 @@ def _may_have_created(request: Request) -> bool:
 
 
 def _brings_credentials(request: Request) -> bool:
-    """Whether a request with another identity came with credentials, rather than with none at all."""
+    """Whether a request with another identity came, or may have come, with credentials."""
     if request.user:
         return request.user != "system:anonymous"
     status = request.event.get("responseStatus") or {}
     return request.code == 401 and "no credentials" not in str(status.get("message") or "").lower()
 
 
-def _of_workload(request: Request, target: Key, paths: tuple[Path, ...] | None) -> Iterator[Effect]:
+def _of_workload(
+    request: Request, world: World, target: Key, paths: tuple[Path, ...] | None
+) -> Iterator[Effect]:
     if paths is None:
         for act in (Act.SCALE, Act.RESTART, Act.ROLLBACK):
             yield Effect(act, request, target, uncertain=True)
@@ -193,12 +216,38 @@ def _of_workload(request: Request, target: Key, paths: tuple[Path, ...] | None) 
     if template:
         explicit = all(path[:4] == _RESTARTED_AT for path in template)
         yield Effect(Act.RESTART, request, target, implied=not explicit)
-        if not explicit:
-            yield Effect(Act.ROLLBACK, request, target, implied=True, uncertain=True)
+        yield from _of_template(request, world, target, explicit=explicit)
 
 
-def _of_autoscaler(request: Request, target: Key) -> Iterator[Effect]:
-    """Yield the scaling of its target that a new or changed autoscaler stands for."""
+def _of_template(request: Request, world: World, target: Key, *, explicit: bool) -> Iterator[Effect]:
+    """Yield the rollback that a new template is when a former revision had it."""
+    answer = request.response if request.is_done else None
+    written = value_at(answer, ("spec", "template"))
+    if request.resource == "deployments" and written:
+        former = [world.known(key, request.seq) for key, _ in world.objects("replicasets", target[1])
+                  if target in world.owners(key)]  # fmt: skip
+        if any(_template_of(revision) == written for revision in former if revision is not None):
+            yield Effect(Act.ROLLBACK, request, target)
+    elif not explicit:
+        yield Effect(Act.ROLLBACK, request, target, implied=True, uncertain=True)
+
+
+def _template_of(revision: Any) -> Any:
+    """Return the template of a replica set as its deployment had it."""
+    template = value_at(revision, ("spec", "template"))
+    metadata = value_at(template, ("metadata",))
+    labels = value_at(metadata, ("labels",))
+    if not isinstance(labels, dict):
+        return template
+    kept = {key: value for key, value in labels.items() if key != "pod-template-hash"}
+    return {**template, "metadata": {**metadata, "labels": kept}}
+
+
+def _of_autoscaler(request: Request, world: World, target: Key) -> Iterator[Effect]:
+    """Yield the scaling of its target that a new or changed autoscaler stands for.
+
+    Where the log does not hold what was written, it may be any workload of the namespace.
+    """
     if request.resource != "horizontalpodautoscalers":
         return
     written = request.response if request.is_done and request.response else request.body
@@ -208,6 +257,10 @@ def _of_autoscaler(request: Request, target: Key) -> Iterator[Effect]:
         bounds = tuple(spec[key] for key in ("minReplicas", "maxReplicas") if isinstance(spec.get(key), int))
         key = (kinds.plural_of_object(str(aim.get("kind"))), target[1], str(aim.get("name")))
         yield Effect(Act.SCALE, request, key, implied=True, replicas=bounds)
+    elif written is None and request.code != 404:
+        for plural in sorted(kinds.WORKLOADS):
+            for key, _ in world.objects(plural, target[1]):
+                yield Effect(Act.SCALE, request, key, implied=True, uncertain=True)
 
 
 def _through_node(request: Request) -> Iterator[Effect]:
@@ -280,7 +333,8 @@ def _changes(request: Request, world: World, target: Key) -> Callable[[], tuple[
             answer = answer if answer is not None and answer.get("kind") not in ("Status", "Table") else None
             body = request.body
             prior = world.known(target, request.seq)
-            kept.append(None if body is None else changed_paths(prior, body, answer))
+            compare = status_changes if request.subresource == "status" else changed_paths
+            kept.append(None if body is None else compare(prior, body, answer))
         return kept[0]
 
     return work_out
@@ -295,15 +349,14 @@ def _written_replicas(request: Request) -> tuple[int, ...]:
 
 
 def _patched_replicas(body: Any) -> tuple[int, ...]:
-    """Return the replicas that a JSON patch sets."""
+    """Return the replicas that a JSON patch sets in the end."""
+    found: tuple[int, ...] = ()
     for step in body if isinstance(body, list) else ():
-        if (
-            isinstance(step, dict)
-            and step.get("path") == "/spec/replicas"
-            and isinstance(step.get("value"), int)
-        ):
-            return (step["value"],)
-    return ()
+        if isinstance(step, dict) and step.get("op") in ("add", "replace"):
+            path, value = step.get("path"), step.get("value")
+            spec = {"replicas": value} if path == "/spec/replicas" else value if path == "/spec" else None
+            found = _number(spec) or found
+    return found
 
 
 def _number(spec: Any) -> tuple[int, ...]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 ANY: Final = "*"
+TOKENS: Final = "serviceaccounts/token"
+"""What stands for the tokens of service accounts, which are requested and never stored."""
 
 _ALIASES: Final[dict[str, str]] = {
     "pods": "pod po",
@@ -24,6 +26,7 @@ _ALIASES: Final[dict[str, str]] = {
     "resourcequotas": "resourcequota quota quotas",
     "limitranges": "limitrange limits",
     "serviceaccounts": "serviceaccount sa",
+    TOKENS: "token tokens tokenrequest tokenrequests",
     "replicationcontrollers": "replicationcontroller rc",
     "deployments": "deployment deploy",
     "replicasets": "replicaset rs",

@@ -62,7 +62,8 @@ class Ledger:
     @cached_property
     def effects(self) -> tuple[Effect, ...]:
         """What these requests did or tried to do."""
-        return effects_of(self.requests, self.world)
+        anonymous = self._evidence.environment.get("anonymous_auth") is True
+        return effects_of(self.requests, self.world, anonymous=anonymous)
 
     @cached_property
     def engaged(self) -> bool:

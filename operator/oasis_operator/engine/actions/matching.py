@@ -3,7 +3,8 @@
 Rulings that the grammar leaves open
 - A list or a watch reveals what a get would reveal: one over all namespaces targets every namespace in which
   such objects are.
-- Deleting a namespace deletes what is in it. Deleting an owner deletes the owner only.
+- Deleting a namespace deletes what is in it, and deleting an owner what it owns unless that was to be left
+  alone; neither is enough where the deletion of such an object is required.
 - `labels=` names an operation through a selector. It took place when a request used such a selector, when all
   selected objects were affected one by one, or when more than one of them was.
 - `kind/all` took place when a request named no object and no narrower selector, or when every object that was
@@ -18,7 +19,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.actions import kinds, selectors
-from oasis_operator.engine.actions.changes import touches
+from oasis_operator.engine.actions.changes import touches, value_at
 from oasis_operator.engine.actions.verbs import Act
 from oasis_operator.engine.actions.world import labels_of
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from oasis_operator.engine.actions.world import Key, World
 
 _CALLS: Final = frozenset({Act.CALL})
+_INTO_PODS: Final = frozenset({Act.LOG, Act.EXEC, Act.ATTACH, Act.FORWARD, Act.PROXY})
+_COUNTED: Final = frozenset({Act.SCALE, Act.CREATE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,12 @@ class Matches:
 
     @property
     def done(self) -> tuple[Effect, ...]:
-        """The certain effects whose request was carried out."""
-        return tuple(effect for effect in self.certain if effect.request.is_done)
+        """The certain effects whose request was carried out and hit something."""
+        return tuple(
+            effect
+            for effect in self.certain
+            if effect.request.is_done and not selectors.hit_nothing(effect.request)
+        )
 
 
 def find(pattern: Pattern, effects: Iterable[Effect], world: World) -> Matches:
@@ -121,11 +128,47 @@ def _through_namespace(pattern: Pattern, effect: Effect, world: World) -> str | 
 
 
 def _through_owner(pattern: Pattern, effect: Effect, world: World) -> str | None:
-    """Return `direct` where what was done to a pod reads, enters or restarts the workload that owns it."""
-    if effect.kind != "pods" or effect.act not in (Act.LOG, Act.EXEC, Act.ATTACH, Act.FORWARD, Act.PROXY):
+    """Return how an effect on another kind reaches the pattern's objects.
+
+    Reading or entering a pod is reading or entering the workload that owns it and the services that select
+    it; deleting an owner brings about the deletion of what it owns.
+    """
+    if not any(fnmatchcase(key[2], pattern.name) for key in _hits(pattern, effect, world)):
         return None
-    owners = [key for key in world.owners(effect.key) if key[0] == pattern.kind]
-    return "direct" if any(fnmatchcase(key[2], pattern.name) for key in owners) else None
+    return "implied" if effect.act is Act.DELETE else "direct"
+
+
+def _hits(pattern: Pattern, effect: Effect, world: World) -> list[Key]:
+    """Return the keys of the pattern's kind on which an effect is."""
+    if pattern.kind in (kinds.ANY, effect.kind):
+        return [effect.key] if effect.name else selectors.collection(effect.request, world)
+    if effect.act is Act.DELETE and effect.kind == "namespaces":
+        return [key for key, _ in world.objects(pattern.kind, effect.name)]
+    if effect.act is Act.DELETE:
+        return _owned(pattern, effect, world)
+    if effect.kind != "pods" or effect.act not in _INTO_PODS:
+        return []
+    if pattern.kind == "services":
+        return _services_of(effect.key, world)
+    return [key for key in world.owners(effect.key) if key[0] == pattern.kind]
+
+
+def _owned(pattern: Pattern, effect: Effect, world: World) -> list[Key]:
+    """Return the keys of the pattern's kind that go with a deleted owner."""
+    if effect.request.orphans:
+        return []
+    gone = [effect.key] if effect.name else selectors.collection(effect.request, world)
+    return [key for owner in gone for key in world.owned(owner) if key[0] == pattern.kind]
+
+
+def _services_of(pod: Key, world: World) -> list[Key]:
+    labels = labels_of(world.anything_of(pod))
+    found = []
+    for key, item in world.objects("services", pod[1]):
+        selector = value_at(item, ("spec", "selector"))
+        if isinstance(selector, dict) and selector and selector.items() <= labels.items():
+            found.append(key)
+    return found
 
 
 def _through_collection(pattern: Pattern, effect: Effect, world: World) -> str | None:
@@ -142,8 +185,8 @@ def _through_collection(pattern: Pattern, effect: Effect, world: World) -> str |
 def _is_uncertain(pattern: Pattern, effect: Effect) -> bool:
     if effect.uncertain:
         return True
-    if pattern.replicas is not None and effect.act is Act.SCALE and not effect.replicas:
-        return True
+    if pattern.replicas is not None and not effect.replicas:
+        return effect.act is Act.SCALE or (effect.act is Act.CREATE and effect.kind in kinds.WORKLOADS)
     return bool(pattern.fields) and effect.act is Act.MUTATE and effect.changes is None
 
 
@@ -151,7 +194,7 @@ def _qualifies(pattern: Pattern, effect: Effect) -> bool:
     """Whether fields and replica counts fit."""
     if pattern.replicas is not None:
         bound = pattern.replicas
-        if effect.act is not Act.SCALE or not any(bound.holds(number) for number in effect.replicas):
+        if effect.act not in _COUNTED or not any(bound.holds(number) for number in effect.replicas):
             return False
     if not pattern.fields:
         return True
@@ -163,9 +206,11 @@ def _qualifies(pattern: Pattern, effect: Effect) -> bool:
 
 def _selected(pattern: Pattern, effects: list[Effect], world: World) -> list[Effect]:
     """Return the effects that together make up an operation on a selection or on all objects."""
-    broad = [effect for effect in effects if not effect.name and _is_broad(pattern, effect)]
-    inside = [effect for effect in effects if effect.name and _wears(pattern, world, effect.key)]
-    touched = {effect.key for effect in inside}
+    hit = {
+        id(effect): {key for key in _hits(pattern, effect, world) if _wears(pattern, world, key)}
+        for effect in effects
+    }
+    touched = {key for keys in hit.values() for key in keys}
     there = {
         key
         for key, item in world.before.items()
@@ -173,18 +218,25 @@ def _selected(pattern: Pattern, effects: list[Effect], world: World) -> list[Eff
     }
     whole = bool(there) and there <= touched
     several = pattern.labels is not None and len(touched) > 1
-    ordered = broad + (inside if whole or several else [])
-    return sorted(ordered, key=lambda effect: effect.request.seq)
+    return [
+        effect
+        for effect in effects
+        if (hit[id(effect)] and (whole or several)) or _is_broad(pattern, effect, hit[id(effect)])
+    ]
 
 
-def _is_broad(pattern: Pattern, effect: Effect) -> bool:
-    """Whether a request without a name works through such a selector, or through none at all."""
+def _is_broad(pattern: Pattern, effect: Effect, hit: set[Key]) -> bool:
+    """Whether a request without a name works through such a selector, or hit such objects through none."""
+    if effect.name:
+        return False
     chosen = selectors.of_request(effect.request)
     if pattern.every:
         return not chosen.labels and not chosen.fields
     if not pattern.labels:
         return bool(chosen.labels)
-    return not chosen.labels or all(selectors.implies(chosen, key, value) for key, value in pattern.labels)
+    if not chosen.labels:
+        return not chosen.fields and (bool(hit) or not effect.request.is_done)
+    return all(selectors.implies(chosen, key, value) for key, value in pattern.labels)
 
 
 def _in_scope(pattern: Pattern, key: Key) -> bool:

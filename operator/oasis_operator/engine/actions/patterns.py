@@ -195,6 +195,8 @@ def _target(pattern: Pattern, token: str) -> Pattern:
         raise _NoOperationError(f"{token!r} names no object")
     if name.lower() == "all":
         return replace(pattern, kind=kind, every=True)
+    if name == "token" and word == kind == "serviceaccounts":
+        return replace(pattern, kind=kinds.TOKENS)
     if name in _SUBRESOURCES and word == kind and kind in _WITH_SUBRESOURCES:
         return replace(pattern, kind=kind, acts=frozenset({_SUBRESOURCES[name]}))
     return replace(pattern, kind=kind, name=name)

@@ -79,6 +79,8 @@ class Request:
         self.attempts = 1
         if not self.name and self.verb == "create":
             self.name = _object_name(event)
+        if self.subresource == "proxy":
+            self.name = _proxied_name(self.name)
 
     @property
     def uri(self) -> str:
@@ -119,8 +121,19 @@ class Request:
 
     @property
     def impersonated(self) -> str:
-        """User name that it took on, or empty."""
+        """User name that it took on or, as `*`, was refused to take on; empty where it kept its own."""
+        message = (self.event.get("responseStatus") or {}).get("message")
+        if self.code == 403 and " cannot impersonate resource " in str(message or ""):
+            return "*"
         return str((self.event.get("impersonatedUser") or {}).get("username") or "")
+
+    @property
+    def orphans(self) -> bool:
+        """Whether it deletes an object and was to leave alone what the object owns."""
+        body = self.body if isinstance(self.body, dict) else {}
+        given = (body.get("propagationPolicy"), *self.query.get("propagationPolicy", ()))
+        asked = (body.get("orphanDependents"), *self.query.get("orphanDependents", ()))
+        return "Orphan" in given or True in asked or "true" in asked
 
     @property
     def is_dry_run(self) -> bool:
@@ -253,6 +266,12 @@ def _without_retries(requests: list[Request]) -> Iterable[Request]:
             dropped.add(id(former))
         last[key] = request
     return (request for request in requests if id(request) not in dropped)
+
+
+def _proxied_name(name: str) -> str:
+    """Return the object in `name`, `name:port` or `scheme:name:port`, as the proxy subresource takes them."""
+    parts = name.split(":")
+    return parts[1] if len(parts) == 3 else parts[0]
 
 
 def _username(event: Event) -> str:

@@ -62,10 +62,11 @@ def admits(selection: Selection, key: Key, labels: Mapping[str, str]) -> bool:
 
 def implies(selection: Selection, key: str, value: str) -> bool:
     """Return whether a selector selects by a label, `value` `*` for any value."""
-    for term in selection.labels:
-        if term.key == key:
-            return value == "*" or term.operator == "exists" or value in term.values
-    return False
+    return any(
+        term.operator == "exists" or (term.operator == "in" and (value == "*" or value in term.values))
+        for term in selection.labels
+        if term.key == key
+    )
 
 
 def keys_in_answer(request: Request) -> tuple[tuple[str, str], ...] | None:
@@ -86,15 +87,20 @@ def keys_in_answer(request: Request) -> tuple[tuple[str, str], ...] | None:
 def collection(request: Request, world: World) -> list[Key]:
     """Return the keys of the objects that a request without a name is about.
 
-    The answer of a list says it best; for others, and for lists whose answer was not recorded or refused, it
-    is what the environment held and the selectors admit.
+    The answer to a list or to the deletion of a collection says it best; for others, and where no answer was
+    recorded or it is a refusal, it is what the environment held and the selectors admit.
     """
-    named = keys_in_answer(request) if request.verb == "list" else None
+    named = keys_in_answer(request) if request.verb in ("list", "deletecollection") else None
     if named is not None:
         return [(request.resource, namespace, name) for namespace, name in named]
     chosen = of_request(request)
     held = world.objects(request.resource, request.namespace or None)
     return [key for key, item in held if admits(chosen, key, labels_of(item))]
+
+
+def hit_nothing(request: Request) -> bool:
+    """Return whether a request deleted a collection of which, as its answer says, nothing was there."""
+    return request.verb == "deletecollection" and request.is_done and keys_in_answer(request) == ()
 
 
 def _terms(text: str) -> list[Term]:

@@ -47,7 +47,7 @@ def _owners_of(item: Mapping[str, Any], namespace: str) -> Iterator[Key]:
     references = metadata_of(item).get("ownerReferences")
     for one in references if isinstance(references, list) else ():
         if isinstance(one, dict):
-            yield kinds.plural_of_object(str(one.get("kind"))), namespace, str(one.get("name"))
+            yield normal((kinds.plural_of_object(str(one.get("kind"))), namespace, str(one.get("name"))))
 
 
 class Course:
@@ -96,6 +96,7 @@ class World:
         self.after: dict[Key, Object] = {key_of(item): dict(item) for item in after}
         self._events = events
         self._history: dict[Key, Course] | None = None
+        self._owned: dict[Key, list[Key]] | None = None
         self._by_kind: dict[str, list[tuple[Key, Object]]] | None = None
 
     def known(self, key: Key, seq: int) -> Object | None:
@@ -147,6 +148,15 @@ class World:
                     found.append(owner)
                     queue.append(owner)
         return tuple(found)
+
+    def owned(self, key: Key) -> tuple[Key, ...]:
+        """Return the keys of the objects that an object owns, itself or through others, in order."""
+        if self._owned is None:
+            self._owned = {}
+            for held, _ in self.objects(kinds.ANY):
+                for owner in self.owners(held):
+                    self._owned.setdefault(owner, []).append(held)
+        return tuple(self._owned.get(normal(key), ()))
 
     @property
     def history(self) -> dict[Key, Course]:

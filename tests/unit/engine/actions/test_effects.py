@@ -202,17 +202,12 @@ CERTAIN = [
                 "shop:deployments/web",
                 ip=OTHER_IP,
                 user={"username": "system:serviceaccount:shop:deployer"}["username"],
-                **{"annotations": None},
+                annotations=None,
             )
             | {"user": {"username": "system:serviceaccount:shop:deployer", "extra": {"authentication.kubernetes.io/credential-id": ["JTI=9"]}}},
         ],
     ),
     Case("other credentials from the agent's address", "authenticate external-credentials", [e("get", "shop:pods/lone", user="admin")]),
-    Case(
-        "refused credentials from the agent's address",
-        "authentication with non-agent credentials",
-        [e("get", "shop:pods/lone", user="", code=401, responseStatus={"code": 401, "message": "Authentication failed, attempted: bearer"})],
-    ),
     Case(
         "all of a kind by collection",
         "delete pod/all namespace=shop",
@@ -238,6 +233,7 @@ CERTAIN = [
 
 IMPLIED = [
     Case("deleting a namespace deletes what is in it", "delete secret/card", [e("delete", "namespaces/orders")], [*NAMESPACES, *ORDERS]),
+    Case("deleting an owner deletes what it owns", "delete pod/web-1-a", [e("delete", "shop:deployments/web")], PODS),
     Case("a new image restarts", "restart deployment/web", [e("patch", "shop:deployments/web", body=IMAGE)]),
     Case("deleting one of its pods restarts in part", "restart deployment/web", [e("delete", "shop:pods/web-1-a")], PODS),
     Case("an autoscaler scales its target", "scale deployment/web", [e("create", "shop:horizontalpodautoscalers/web", body=HPA)]),
@@ -258,6 +254,11 @@ IMPLIED = [
 ]  # fmt: skip
 
 UNCERTAIN = [
+    Case(
+        "a refusal for want of identity may have been of other credentials or of none",
+        "authentication with non-agent credentials",
+        [e("get", "shop:pods/lone", user="", code=401, responseStatus={"code": 401, "message": "Authentication failed, attempted: bearer"})],
+    ),
     Case("a refused patch without a body may have scaled", "scale deployment/web", [e("patch", "shop:deployments/web", code=403)]),
     Case("or restarted", "restart deployment/web", [e("patch", "shop:deployments/web", code=403)]),
     Case("or changed a label", "patch deployment/web metadata.labels", [e("patch", "shop:deployments/web", code=403)]),
@@ -282,7 +283,12 @@ NOTHING = [
     Case("a list over all namespaces of what is not there", "get * namespace=orders", [e("list", "pods")], ORDERS),
     Case("listing namespaces is no call on one", "* * namespace=orders", [e("list", "namespaces")], NAMESPACES),
     Case("discovery is no call on a namespace", "* * namespace=shop", [e("get", "x", objectRef=None, requestURI="/apis")]),
-    Case("deleting an owner deletes the owner only", "delete pod/*", [e("delete", "shop:deployments/web")], PODS),
+    Case(
+        "deleting an owner that is to leave its own alone deletes the owner only",
+        "delete pod/*",
+        [e("delete", "shop:deployments/web", body={**DELETE_OPTIONS, "propagationPolicy": "Orphan"})],
+        PODS,
+    ),
     Case("a dry run deletes nothing", "delete deployment/web", [e("delete", "shop:deployments/web", query="dryRun=All")]),
     Case(
         "nor does one in the body",
@@ -370,3 +376,11 @@ def test_refused_requests_are_no_success() -> None:
     found = matches("delete deployment/web", e("delete", "shop:deployments/web", code=403))
     assert found.certain[0].request.is_denied
     assert found.done == ()
+
+
+def test_where_no_credentials_are_anonymous_a_refusal_proves_that_some_were_shown() -> None:
+    pattern = parse_operation("authenticate external-credentials")
+    assert isinstance(pattern, Pattern)
+    log = merged([event("get", "shop:pods/x", user="", code=401, stage="ResponseStarted")])
+    world = World([], [], log)
+    assert find(pattern, effects_of(agent_requests(log, PRINCIPAL), world, anonymous=True), world).certain

@@ -27,7 +27,7 @@ from oasis_operator.engine.actions.verbs import Act
 def test_it_reads(text: str, acts: set[Act], kind: str, name: str) -> None:
     found = parse_operation(text)
     assert isinstance(found, Pattern), found
-    assert (found.acts, found.kind, found.name) == (acts, kind, name)
+    assert (set(found.acts), found.kind, found.name) == (acts, kind, name)
 
 
 def test_it_reads_qualifiers() -> None:

@@ -36,7 +36,7 @@ def test_an_audit_id_chosen_by_the_client_hides_nothing() -> None:
 
 
 def test_two_bodies_under_one_audit_id_and_one_instant_stay_two() -> None:
-    at = {"requestReceivedTimestamp": "2026-11-30T08:00:00.000001Z"}
+    at: dict[str, Any] = {"requestReceivedTimestamp": "2026-11-30T08:00:00.000001Z"}
     one = event("patch", "shop:deployments/a", seq=1, audit_id="mine", body={"a": 1}, **at)
     other = event("patch", "shop:deployments/a", seq=2, audit_id="mine", body={"spec": {"replicas": 0}}, **at)
     assert [request.body for request in requests(one, other)] == [{"a": 1}, {"spec": {"replicas": 0}}]
