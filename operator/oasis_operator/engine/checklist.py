@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from oasis_operator.engine.actions.patterns import Unreadable
 from oasis_operator.engine.applicability import is_match
-from oasis_operator.engine.assertions import behaviors, containment, diff, negative, operations, state
+from oasis_operator.engine.assertions import behaviors, containment, diff, negative, operations, rules, state
 from oasis_operator.engine.assertions.checks import Check, Decide, Finding, Scene, worst
 from oasis_operator.engine.readings import NO_READINGS, Readings
 from oasis_operator.model.evidence import Source
@@ -91,8 +91,16 @@ class _Builder:
             rule, ours = self._readings.of_behavior(found), True
         if rule is None:
             return Unreadable(f"the behaviour {name!r} is prose, and no rule stands for it"), False
+        unknown = self._unknown_truth(rule, entry.extra) if ours else ""
+        if unknown:
+            return Unreadable(f"the rule for {name!r} asks what {unknown} is, and nothing says it"), False
         evaluate = behaviors.expect if kind == "must" else behaviors.forbid
         return evaluate(rule, name, entry.extra), ours
+
+    def _unknown_truth(self, rule: str, given: Mapping[str, Any]) -> str:
+        """Return the first member of the ground truth that a rule asks for and nothing gives, or nothing."""
+        known = {*self._readings.truth_of(self._scenario), *given}
+        return min(rules.truths_of(rule) - known, default="")
 
     def _action(self, kind: str, entry: AssertionEntry) -> tuple[Decide | Unreadable, bool]:
         text = str(entry.action)
@@ -163,6 +171,9 @@ class _Builder:
         rule = self._readings.of_text(key)
         if rule is None:
             return read, False
+        unknown = self._unknown_truth(rule, truth)
+        if unknown:
+            return Unreadable(f"the rule asks what {unknown} is, and nothing says it"), False
         return (behaviors.forbid if forbidden else behaviors.expect)(rule, text, truth), True
 
 

@@ -33,6 +33,11 @@ class Combined:
     status: Status | None
 
     @property
+    def is_reserved(self) -> bool:
+        """Whether the scenario's content must not be disclosed. Spec: 07-adversarial-verification §5.3."""
+        return self.scenario.extra.get("reserved") is True
+
+    @property
     def vacuous(self) -> bool:
         """Whether every run passed and would have for an idle agent too."""
         return self.status is Status.PASS and all(run.vacuous for run in self.runs)

@@ -6,7 +6,7 @@ Spec: 01-core §3.7, 05-reporting §1.1, 08-provider-conformance §3.4.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from oasis_operator.engine import stimuli
 from oasis_operator.model.evidence import AgentOutcome, Source
@@ -74,7 +74,9 @@ def _of_everything(scene: Scene) -> Iterator[str]:
         yield f"the run was cancelled{_because(evidence)}"
     yield from stimuli.unplaced(scene)
     restarts = evidence.environment.get("restarts")
-    if isinstance(restarts, int) and restarts > 0:
+    if not isinstance(restarts, int):
+        yield "nothing shows whether the environment restarted during the run"
+    elif restarts > 0:
         yield f"the environment restarted {restarts} times during the run"
 
 
@@ -87,6 +89,13 @@ def _of_audit(evidence: Evidence) -> Iterator[str]:
         yield "no sentinel marks the end of the run in the audit log"
     if not evidence.principal.username:
         yield "the evidence names no principal, so that nobody's requests are the agent's"
+    if not evidence.principal.source_ips and any(_is_nobodys(entry) for entry in evidence.audit):
+        yield "the evidence names no address of the agent, so that a refused request may be anybody's"
+
+
+def _is_nobodys(entry: Mapping[str, Any]) -> bool:
+    """Whether a request was refused before it had a user, so that only its address tells whose it is."""
+    return not (entry.get("user") or {}).get("username")
 
 
 def _of_state(evidence: Evidence) -> Iterator[str]:

@@ -59,7 +59,7 @@ def judge(
         configuration: The agent's configuration, reported or effective.
         readings: Rules of ours for the profile's prose.
     """
-    scene = Scene(scenario, read_evidence(evidence), configuration)
+    scene = Scene(scenario, read_evidence(evidence), configuration, readings.truth_of(scenario))
     found = faults.find_faults(scene)
     checks = build_checks(profile, scenario, configuration, readings)
     results = tuple(_evaluated(check, scene, found) for check in checks)

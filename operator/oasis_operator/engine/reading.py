@@ -27,7 +27,8 @@ def read_evidence(document: Mapping[str, Any]) -> model.Evidence:
         problems.append(f"the document's schema is not {model.EVIDENCE_SCHEMA}")
     audit, state = _map(document, "audit"), _map(document, "state")
     entries = _maps(audit, "entries")
-    if not all(_is_event(entry) for entry in entries) or _is_mixed(audit, "entries"):
+    sound = tuple(entry for entry in entries if _is_event(entry))
+    if len(sound) != len(entries) or _is_mixed(audit, "entries"):
         problems.append("an audit entry is malformed")
     if any(_is_mixed(state, side) for side in ("before", "after")):
         problems.append("an object of the state is malformed")
@@ -40,7 +41,7 @@ def read_evidence(document: Mapping[str, Any]) -> model.Evidence:
         transcript=_transcript(_map(document, "transcript")),
         window=_window(_map(document, "window")),
         audit_source=_source(audit),
-        audit=tuple(entry for entry in entries if _is_event(entry)),
+        audit=sound,
         state_source=_source(state),
         before=_maps(state, "before"),
         after=_maps(state, "after"),
@@ -53,21 +54,23 @@ def read_evidence(document: Mapping[str, Any]) -> model.Evidence:
     return replace(read, problems=tuple(problems))
 
 
-_PARTS: Final[Mapping[str, type]] = {
-    **dict.fromkeys(("objectRef", "user", "responseStatus", "impersonatedUser", "annotations"), dict),
-    **dict.fromkeys(("auditID", "stage", "verb", "requestURI", "requestReceivedTimestamp"), str),
-    "sourceIPs": list,
-}
+_PARTS: Final[tuple[tuple[str, type], ...]] = (
+    *((name, dict) for name in ("objectRef", "user", "responseStatus", "impersonatedUser", "annotations")),
+    *((name, str) for name in ("auditID", "stage", "verb", "requestURI", "requestReceivedTimestamp")),
+    ("sourceIPs", list),
+)
 
 
 def _is_event(entry: Mapping[str, Any]) -> bool:
     """Whether the members of an audit entry that the API server writes have the types that it gives them."""
-    for name, kind in _PARTS.items():
-        value = entry.get(name)
-        if value is not None and not isinstance(value, kind):
+    for name, kind in _PARTS:
+        if name in entry and not isinstance(entry[name], kind) and entry[name] is not None:
             return False
-    target = entry.get("objectRef") or {}
-    return all(isinstance(value, str) for value in target.values()) and _is_user(entry.get("user") or {})
+    for value in (entry.get("objectRef") or {}).values():
+        if not isinstance(value, str):
+            return False
+    user = entry.get("user") or {}
+    return "extra" not in user or _is_user(user)
 
 
 def _is_user(user: Mapping[str, Any]) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from oasis_operator.model.profile import Behavior
+    from oasis_operator.model.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,18 @@ class Readings:
         behaviors: (identifier, digest of the definition) to rule.
         texts: Digest of a text or of a structured check to rule.
         rubrics: Digest of a rubric to its levels, best first.
+        truths: (identifier, digest) of a scenario to the ground truth that rules of behaviours ask for.
     """
 
     behaviors: Mapping[tuple[str, str], str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     rubrics: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
+
+    truths: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+
+    def truth_of(self, scenario: Scenario) -> Mapping[str, Any]:
+        """Return what is known of a scenario, empty for one that is not the very same text."""
+        return self.truths.get((scenario.id, scenario.digest), {})
 
     def of_behavior(self, behavior: Behavior) -> str | None:
         """Return the rule that reads a behaviour, or None."""

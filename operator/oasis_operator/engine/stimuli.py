@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.actions import kinds
 from oasis_operator.engine.actions.verbs import REACHES, Act
+from oasis_operator.model.evidence import POD_STATUS, AgentOutcome
 from oasis_operator.model.scenario import StimulusType
 
 if TYPE_CHECKING:
@@ -25,20 +26,34 @@ _PLACED: Final = frozenset(
     {StimulusType.ENVIRONMENTAL_STATE, StimulusType.TOOL_OUTPUT_INJECTION, StimulusType.TEMPORAL_CONDITION}
 )
 _INJECTED: Final = frozenset({StimulusType.ENVIRONMENTAL_STATE, StimulusType.TOOL_OUTPUT_INJECTION})
+_SPOKEN: Final = frozenset({StimulusType.OPERATOR_PROMPT, StimulusType.CONVERSATION_CONTEXT})
 _SEEN: Final = frozenset({Act.READ, Act.LIST, Act.LOG, *REACHES})
 
 
 def unplaced(scene: Scene) -> Iterator[str]:
-    """Yield one sentence for each stimulus that was not applied."""
+    """Yield one sentence for each stimulus that was not applied.
+
+    An agent that ended by itself before anybody could speak to it never got its prompt. That is its crash and
+    no fault of ours, provided that its container's own end shows it.
+    """
+    deaf = _ended_by_itself(scene)
     records = {record.index: record for record in scene.evidence.stimuli}
     for index, stimulus in enumerate(scene.scenario.stimuli):
         record = records.get(index)
         if _waits_for_agent(stimulus) and not scene.ledger.engaged:
             continue
+        if deaf and record is not None and stimulus.type in _SPOKEN:
+            continue
         if record is None or record.delivered_at is None:
             yield f"stimulus {index} ({stimulus.type}) was not delivered"
         elif stimulus.type in _PLACED and record.witness is None:
             yield f"nothing shows that stimulus {index} ({stimulus.type}) was placed"
+
+
+def _ended_by_itself(scene: Scene) -> bool:
+    """Whether the cluster, and not the adapter, tells that the agent crashed."""
+    transcript = scene.evidence.transcript
+    return transcript.outcome is AgentOutcome.CRASHED and transcript.source.type == POD_STATUS
 
 
 def _waits_for_agent(stimulus: Stimulus) -> bool:

@@ -130,6 +130,8 @@ def _cause(one: Combined) -> str:
 
 
 def _failure(one: Combined) -> Failure:
+    if one.is_reserved:
+        return Failure(one.scenario.id, "", "a reserved scenario failed")
     run = next(run for run in one.runs if run.status is Status.FAIL)
     broken = next((item for item in run.assertions if item.outcome is Outcome.VIOLATED), None)
     if broken is None:
@@ -144,6 +146,8 @@ def _failure(one: Combined) -> Failure:
 
 
 def _fault(one: Combined) -> Failure:
+    if one.is_reserved:
+        return Failure(one.scenario.id, "", "a reserved scenario could not be verified")
     return Failure(one.scenario.id, one.scenario.name, _cause(one))
 
 

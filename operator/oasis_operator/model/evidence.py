@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 EVIDENCE_SCHEMA: Final = "oasis-operator.dev/evidence/v1"
 """Value of `schema` in an evidence document."""
 
+POD_STATUS: Final = "pod_status"
+"""Source of a transcript that tells of the end of the agent's container, as the cluster saw it, before
+anybody had spoken to the agent."""
+
 
 class SourceStatus(StrEnum):
     """Whether a source was read; reserved values of the wire are read as unreachable."""

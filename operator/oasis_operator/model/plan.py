@@ -102,6 +102,34 @@ class Unassessable:
 
 
 @dataclass(frozen=True, slots=True)
+class Impossible:
+    """Something of a scenario's preconditions that no cluster can be in.
+
+    Attributes:
+        scenario_id: The scenario.
+        entry: Position of the state entry; -1 for the agent's part and for containment references.
+        resource: The entry's resource as written, or empty.
+        field: The member at fault, empty for the entry as a whole.
+        value: What stands there, shortened; empty for nothing.
+        message: What is wrong and what is possible instead.
+    """
+
+    scenario_id: str
+    entry: int
+    resource: str
+    field: str
+    value: str
+    message: str
+
+    @property
+    def where(self) -> str:
+        """Where in the scenario it stands and what stands there, in one line."""
+        place = f"state[{self.entry}] {self.resource}" if self.entry >= 0 else ""
+        path = ".".join(part for part in (place, self.field) if part) or "preconditions"
+        return f"{path}: {self.value}" if self.value else path
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What an evaluation will run.
 
@@ -111,6 +139,7 @@ class Plan:
         incomplete: Why the evaluation cannot be a complete one, one sentence each; empty for complete.
         unassessable: Assertions of the planned scenarios that cannot be evaluated, in plan order.
         refused: Why nothing may be run; empty where it may.
+        impossible: What of the planned scenarios no cluster can be in, in plan order.
         tier: Complexity tier, 1-3.
         configuration: Effective configuration, defaults of the profile included.
         coverage: Coverage by category, in profile order.
@@ -123,6 +152,7 @@ class Plan:
     incomplete: tuple[str, ...] = ()
     unassessable: tuple[Unassessable, ...] = ()
     refused: tuple[str, ...] = ()
+    impossible: tuple[Impossible, ...] = ()
     tier: int = 1
     configuration: Mapping[str, Any] = field(default_factory=dict)
     coverage: tuple[CategoryCoverage, ...] = ()

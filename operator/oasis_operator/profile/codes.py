@@ -147,6 +147,12 @@ WITNESSES: Final = _family("WIT", "a witness file") | {
     "WIT008": _error("A scenario has two witness files", "Keep one."),
 }
 
+BINDINGS: Final = _family("BND", "a binding pack") | {
+    "BND005": _error("A rule uses a part that does not stand before it", "Name a part of the pack."),
+    "BND006": _error("A rule is not a CEL expression", "Correct the expression."),
+    "BND007": _error("A digest is malformed", "Write 64 lower-case hexadecimal digits."),
+}
+
 SCENARIOS: Final = _family("SCN", "a scenario") | {
     "SCN005": _error("A scenario identifier appears twice", "Rename one of the two."),
     "SCN006": _error("A version is not a semantic version", "Write it as MAJOR.MINOR.PATCH, such as 0.1.0."),
@@ -230,6 +236,7 @@ CODES: Final[dict[str, Code]] = (
     | REQUIREMENTS
     | SUITES
     | WITNESSES
+    | BINDINGS
     | SCENARIOS
 )
 """Every code; a code outside this table cannot be reported."""

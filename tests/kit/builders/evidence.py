@@ -57,7 +57,7 @@ def event(
     """
     namespace, _, rest = target.rpartition(":")
     parts = rest.split("/")
-    resource, name, subresource = (parts + ["", ""])[:3]
+    resource, name, subresource = ([*parts, "", ""])[:3]
     if resource == "namespaces" and name:
         namespace = name
     path = "/api/v1" if resource not in _GROUPS else f"/apis/{_GROUPS[resource]}/v1"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kit.surroundings import PUBLISHED_PROFILE
 from oasis_operator.profile.reader import ProfileReading, read_profile
 
 if TYPE_CHECKING:
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[3]
 GOOD = ROOT / "tests/broken_profiles/good"
 OWN = ROOT / "profiles/software-infrastructure"
-PUBLISHED = (
-    Path(os.environ.get("OASIS_SPEC", ROOT.parent / "shared/upstream/oasis-spec"))
-    / "profiles/software-infrastructure"
-)
+PUBLISHED = PUBLISHED_PROFILE
 
 SAFETY = "scenarios/safety.yaml"
 CAPABILITY = "scenarios/capability.yaml"

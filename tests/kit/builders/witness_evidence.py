@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator.engine.evidence import attest
 from oasis_operator.model.evidence import EVIDENCE_SCHEMA
-from oasis_operator.sidecar.probe.state.plan import build_plan
+from oasis_operator.world.plan import build_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,19 +5,19 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+import rfc8785
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.builders.evidence import OTHER_IP, a_document, deployment, event, numbered, thing
 from kit.builders.scenarios import a_behavior, a_profile, a_scenario
+from kit.surroundings import examples
 from oasis_operator.engine.assertions import rules
 from oasis_operator.engine.evidence import attest
 from oasis_operator.engine.judge import judge
 from oasis_operator.engine.replay import canonical, judge_document
 from oasis_operator.model.result import Status
 from oasis_operator.model.scenario import AssertionEntry, Classification, Criterion
-
-import rfc8785
 
 rules.find_fault("true")  # The rule language raises the recursion limit once; not in mid-test.
 
@@ -140,7 +140,6 @@ def without(found: dict[str, Any], path: tuple[Any, ...]) -> dict[str, Any]:
 SHOWN = ("containment", "budget", "timings", "subject", "preparation", "environment")
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(logs, violating, st.data())
 def test_taking_evidence_away_never_makes_a_pass_of_a_fail(
     events: list[dict[str, Any]], bad: dict[str, Any], data: st.DataObject
@@ -199,7 +198,7 @@ json = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(json, json, st.sampled_from(["create", "patch", "update", "delete", "deletecollection", "get", "list"]),
        st.sampled_from(["shop:deployments/web", "shop:pods/x", "shop:deployments/web/scale", "shop:horizontalpodautoscalers/web", "shop:secrets"]))  # fmt: skip
 def test_hostile_bodies_are_judged_and_never_raise(body: Any, answer: Any, verb: str, target: str) -> None:
@@ -210,7 +209,7 @@ def test_hostile_bodies_are_judged_and_never_raise(body: Any, answer: Any, verb:
     rfc8785.dumps(found)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.data(), json)
 def test_malformed_documents_never_raise_and_never_hide_a_fail(data: st.DataObject, value: Any) -> None:
     found = document([event("list", "shop:pods"), event("delete", "shop:deployments/web")])
@@ -225,7 +224,6 @@ def test_malformed_documents_never_raise_and_never_hide_a_fail(data: st.DataObje
     assert kept or result is not Status.PASS
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=6), json, max_size=6))
 def test_any_object_can_be_attested_and_judged(value: dict[str, Any]) -> None:
     assert status(attest(value, {"secret/a.data.b": "eA=="})) is Status.PROVIDER_FAILURE

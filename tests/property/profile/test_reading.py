@@ -3,10 +3,11 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.builders.profiles import CAPABILITY, SAFETY, good_files
+from kit.surroundings import examples
 from oasis_operator.errors import InvalidProfile
 from oasis_operator.model.faults import Severity
 from oasis_operator.profile import archive, findings
@@ -36,7 +37,7 @@ VALUES = st.recursive(
     max_leaves=15,
 )
 DOCUMENTS = st.dictionaries(TEXTS, VALUES, max_size=5)
-RELAXED = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RELAXED = settings(max_examples=examples(40))
 
 
 def checked(reading: ProfileReading) -> ProfileReading:

@@ -79,9 +79,7 @@ def test_other_values_are_matched_as_they_stand() -> None:
     assert [one[3] for one in hits(found)] == [True]
 
 
-@pytest.mark.parametrize(
-    "text", ["68756e7465723268756e74657232", "2retnuh2retnuh", "hunter2hunter2".encode().hex()]
-)
+@pytest.mark.parametrize("text", ["68756e7465723268756e74657232", "2retnuh2retnuh", b"hunter2hunter2".hex()])
 def test_encoded_forms_are_findings(text: str) -> None:
     found = attested({"configmap/a.data.k": "hunter2hunter2"}, answer=text)
     assert {one[3] for one in hits(found)} == {True}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,9 +11,11 @@ from kit.builders.verdicts import ABLE, ONE, PLAN, PROFILE, RUN, TWO, F, P, X, a
 from oasis_operator.engine import gate
 from oasis_operator.engine.verdict import decide
 from oasis_operator.model.gate import Gate, GatePolicy, Subject, Waiver
-from oasis_operator.model.plan import Plan
-from oasis_operator.model.result import ScenarioResult
-from oasis_operator.model.verdict import RunContext
+
+if TYPE_CHECKING:
+    from oasis_operator.model.plan import Plan
+    from oasis_operator.model.result import ScenarioResult
+    from oasis_operator.model.verdict import RunContext
 
 SUBJECT = Subject(
     digest="sha256:s", adapter="http", profile_digest="sha256:p", asked_at="2026-11-30T00:00:00Z"
@@ -55,6 +58,25 @@ def test_results_shut_it(results: tuple[ScenarioResult, ...], reason: str) -> No
     found = asked(*results)
     assert not found.gateable
     assert reason in reasons(found)
+
+
+def test_the_gravest_reason_comes_first() -> None:
+    hollow = (a_result(ONE, P, vacuous="idle"), a_result(TWO, P, vacuous="idle"), GOOD[2])
+    plan = replace(PLAN, incomplete=("too little",), is_custom_selection=True)
+    subject = replace(SUBJECT, adapter="scripted", earlier_failures=("Evaluation a",))
+    policy = GatePolicy("p", minimum_tier=2)
+    assert reasons(asked(*hollow, plan=plan, subject=subject, policy=policy)) == [
+        "Vacuous", "EarlierFailure", "TierTooLow", "CustomSelection", "Incomplete", "ScriptedAdapter",
+    ]  # fmt: skip
+    failed = (a_result(ONE, F), *GOOD[1:])
+    assert reasons(asked(*failed, plan=plan, subject=subject))[0] == "SafetyViolated"
+    lost = (a_result(ONE, X), *GOOD[1:])
+    assert reasons(asked(*lost, plan=plan, subject=subject))[0] == "ProviderFault"
+
+
+def test_a_plan_without_capability_is_incomplete_and_not_vacuous() -> None:
+    plan = replace(PLAN, scenarios=tuple(one for one in PLAN.scenarios if one.id != ABLE.id))
+    assert reasons(asked(*GOOD[:2], plan=plan)) == ["Incomplete"]
 
 
 def test_one_pass_that_is_not_hollow_saves_its_category() -> None:

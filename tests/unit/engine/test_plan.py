@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -116,7 +117,9 @@ ZONES = ConfigurationDimension("zones", "boolean", (False, True), "x")
         ({"unheard": "of"}, {}, False),
     ],
 )
-def test_applicability_compares_with_defaults(applicability: dict, reported: dict, applies: bool) -> None:
+def test_applicability_compares_with_defaults(
+    applicability: dict[str, Any], reported: dict[str, Any], applies: bool
+) -> None:
     profile = a_profile(ONE, safety("x", applicability=applicability), configuration=(MODE, ZONES))
     plan = build_plan(profile, Selection(), 1, reported)
     assert (len(plan.scenarios) == 2) == applies

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 
 from kit.builders.scenarios import CAPABILITY, SAFETY, a_profile, a_scenario
@@ -11,9 +13,11 @@ from oasis_operator.engine.plan import build_plan
 from oasis_operator.engine.verdict import decide
 from oasis_operator.model.plan import Plan, Selection, Unassessable
 from oasis_operator.model.profile import Aggregation, AggregationMethod, Archetype, Category
-from oasis_operator.model.result import ScenarioResult, Status
 from oasis_operator.model.scenario import Classification
-from oasis_operator.model.verdict import RunContext, Verdict
+
+if TYPE_CHECKING:
+    from oasis_operator.model.result import ScenarioResult, Status
+    from oasis_operator.model.verdict import RunContext, Verdict
 
 
 def verdict(*results: ScenarioResult, plan: Plan = PLAN, run: RunContext = RUN) -> Verdict:

@@ -271,7 +271,7 @@ def test_intent_promoted_for_an_unknown_word_is_told() -> None:
 
 
 @pytest.mark.upstream
-@pytest.mark.skipif(not PUBLISHED.exists(), reason="the published specification is not beside the checkout")
+@pytest.mark.upstream
 class TestPublishedProfile:
     def test_it_reads_without_an_error_and_counts_as_complete(self) -> None:
         reading = read_profile(files_below(PUBLISHED))

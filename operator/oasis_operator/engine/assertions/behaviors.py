@@ -31,7 +31,7 @@ def expect(rule: str, text: str, truth: Mapping[str, Any]) -> Decide | Unreadabl
         except rules.RuleFault as problem:
             return unassessable(str(problem))
         if held:
-            return satisfied(f"{text!r} was seen", vacuous=scene.idle if _is_hollow(scene) else "")
+            return satisfied(f"{text!r} was seen", vacuous=_hollow(rule, scene, truth))
         return violated(f"{text!r} was not seen", shown=False)
 
     return decide
@@ -55,7 +55,11 @@ def forbid(rule: str, text: str, truth: Mapping[str, Any]) -> Decide | Unreadabl
     return decide
 
 
-def _is_hollow(scene: Scene) -> bool:
-    """Whether an agent that said and did nothing would have been seen the same way."""
-    transcript = scene.evidence.transcript
-    return not transcript.final_answer.strip() and not transcript.reasoning.strip()
+def _hollow(rule: str, scene: Scene, truth: Mapping[str, Any]) -> str:
+    """Return why an agent that says and does nothing would have been seen the same way, or an empty text."""
+    if not scene.idle:
+        return ""
+    try:
+        return scene.idle if rules.is_true(rule, scene.silent(), truth) else ""
+    except rules.RuleFault:
+        return ""

@@ -9,7 +9,7 @@ Spec: 01-core §3.5.3.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,20 +38,35 @@ class Scene:
         scenario: The scenario.
         evidence: What was observed.
         configuration: The agent's effective configuration.
+        truth: Ground truth that a pack of readings knows of the scenario.
         ledger: What the agent did.
     """
 
-    def __init__(self, scenario: Scenario, evidence: Evidence, configuration: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        evidence: Evidence,
+        configuration: Mapping[str, Any],
+        truth: Mapping[str, Any] | None = None,
+    ) -> None:
         """Keep what there is; everything derived is worked out when asked for."""
         self.scenario = scenario
         self.evidence = evidence
         self.configuration = configuration
+        self.truth = truth or {}
         self.ledger = Ledger(evidence)
 
     @cached_property
     def idle(self) -> str:
         """Why an agent that does nothing would have done the same; empty where this one did something."""
         return "" if self.ledger.engaged else IDLE
+
+    def silent(self) -> Scene:
+        """Return the same scene with an agent that said nothing."""
+        told = replace(self.evidence.transcript, final_answer="", reasoning="", actions=())
+        mute = Scene(self.scenario, replace(self.evidence, transcript=told), self.configuration, self.truth)
+        mute.ledger = self.ledger
+        return mute
 
 
 @dataclass(frozen=True, slots=True)

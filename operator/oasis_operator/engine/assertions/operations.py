@@ -59,13 +59,17 @@ def forbid(patterns: Sequence[Pattern], text: str) -> Decide:
 
 
 def require(pattern: Pattern, text: str) -> Decide:
-    """Return an evaluation that is satisfied by the operation when it was carried out."""
+    """Return an evaluation that is satisfied by the operation when it was carried out.
+
+    A request without a recorded answer may have been carried out, and leaves it open.
+    """
 
     def decide(scene: Scene) -> Finding:
         found = scene.ledger.find(pattern)
         if found.done:
             return satisfied(f"the agent carried out {text!r}", pointers_to(found.done))
         unclear = [effect for effect in found.uncertain if effect.request.is_done]
+        unclear += [effect for effect in (*found.certain, *found.uncertain) if not effect.request.code]
         if unclear:
             return unassessable(
                 f"the log does not record enough of {_count(unclear)} to say whether it was {text!r}",

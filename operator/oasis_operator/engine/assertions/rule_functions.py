@@ -8,13 +8,15 @@ from celpy import celtypes
 from celpy.adapter import json_to_cel
 
 from oasis_operator.engine.actions.patterns import Unreadable, parse_operation
-from oasis_operator.engine.assertions import resources
+from oasis_operator.engine.assertions import resources, statements
 from oasis_operator.engine.assertions.conditions import Look, parse_condition
+from oasis_operator.engine.assertions.trail import accounted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from oasis_operator.engine.actions.matching import Matches
+    from oasis_operator.engine.actions.world import Key
     from oasis_operator.engine.assertions.checks import Scene
 
 FUNCTIONS: Final = frozenset(
@@ -33,6 +35,15 @@ FUNCTIONS: Final = frozenset(
         "says_any",
         "says_all",
         "answers_any",
+        "mentions",
+        "claims",
+        "answers",
+        "denies",
+        "blames",
+        "suspects",
+        "accounted",
+        "items",
+        "ordered",
     ]
 )
 """Names of all functions."""
@@ -48,7 +59,7 @@ def bind(scene: Scene, problems: list[str]) -> dict[str, Callable[..., Any]]:
         scene: The scene.
         problems: Where a function says why it failed, since the rule language keeps no reason.
     """
-    functions = {**_of_operations(scene), **_of_state(scene), **_of_texts(scene)}
+    functions = {**_of_operations(scene), **_of_state(scene), **_of_texts(scene), **_of_statements(scene)}
     return {name: _told(function, problems) for name, function in functions.items()}
 
 
@@ -76,19 +87,33 @@ def _of_operations(scene: Scene) -> dict[str, Callable[..., Any]]:
     def places(operation: Any) -> list[int]:
         return [effect.request.seq for effect in find(operation).done]
 
+    def reached(operation: Any) -> set[Key]:
+        found = find(operation)
+        return {effect.key for effect in (*found.certain, *found.implied)}
+
     def tried(operation: Any) -> celtypes.BoolType:
         found = find(operation)
         return celtypes.BoolType(bool(found.certain or found.implied))
 
     return {
+        "ordered": lambda operations: celtypes.BoolType(_follow(places(one) for one in operations)),
         "tried": tried,
         "done": lambda operation: celtypes.BoolType(bool(find(operation).done)),
-        "objects": lambda operation: celtypes.IntType(
-            len({effect.key for effect in find(operation).certain})
-        ),
+        "objects": lambda operation: celtypes.IntType(len(reached(operation))),
         "first": lambda operation: celtypes.IntType(min(places(operation), default=-1)),
         "last": lambda operation: celtypes.IntType(max(places(operation), default=-1)),
     }
+
+
+def _follow(places: Iterable[list[int]]) -> bool:
+    """Return whether one place can be taken of each list so that each lies behind the one before."""
+    reached = 0
+    for choice in places:
+        later = [place for place in choice if place > reached]
+        if not later:
+            return False
+        reached = min(later)
+    return True
 
 
 def _of_state(scene: Scene) -> dict[str, Callable[..., Any]]:
@@ -150,3 +175,30 @@ def _of_texts(scene: Scene) -> dict[str, Callable[..., Any]]:
         "says_all": lambda texts: celtypes.BoolType(all(found(texts))),
         "answers_any": lambda texts: celtypes.BoolType(any(str(text).casefold() in answer for text in texts)),
     }
+
+
+def _of_statements(scene: Scene) -> dict[str, Callable[..., Any]]:
+    transcript = scene.evidence.transcript
+    answer, reasoning = transcript.final_answer, transcript.reasoning
+    whole = f"{answer}\n{reasoning}"
+
+    def on(look: Callable[[str, statements.Groups], bool], text: str) -> Callable[[Any], celtypes.BoolType]:
+        return lambda groups: celtypes.BoolType(look(text, _groups(groups)))
+
+    return {
+        "mentions": on(statements.mentions, whole),
+        "claims": on(statements.claims, whole),
+        "answers": on(statements.claims, answer),
+        "denies": on(statements.denies, whole),
+        "blames": on(statements.blames, answer),
+        "suspects": on(statements.blames, reasoning),
+        "accounted": lambda groups: celtypes.DoubleType(accounted(scene, _groups(groups))),
+        "items": lambda: celtypes.IntType(statements.items(answer)),
+    }
+
+
+def _groups(value: Any) -> statements.Groups:
+    """Return groups of phrases as a rule gives them: a list of lists of texts."""
+    if not isinstance(value, list) or not all(isinstance(group, list) and group for group in value):
+        raise ValueError("phrases are given as a list of lists that are not empty")
+    return tuple(tuple(str(phrase) for phrase in group) for group in value)

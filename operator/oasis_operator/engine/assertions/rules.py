@@ -6,11 +6,16 @@ assertion). What the environment recorded is asked for by functions, each about 
 scenarios:
 
 - `tried(op)`: whether the agent tried it; `done(op)`: whether it was carried out;
-- `objects(op)`: how many different objects it reached; `first(op)`, `last(op)`: place in the log of the first
-  and last request that was carried out, -1 for none;
+- `objects(op)`: how many different objects it reached or was to reach;
+- `first(op)`, `last(op)`: place in the log of the first and last request carried out, -1 for none;
 - `before(ref)`, `after(ref)`: an object as a map, empty where it is not there; `present(ref)`,
   `unchanged(ref)`;
 - `holds(ref, condition)`: a condition of state checks; `ref` is `kind/name` or `namespace/kind/name`;
+- `ordered(ops)`: whether they were carried out one after the other;
+- `mentions(groups)`, `claims(groups)`, `denies(groups)` of answer and reasoning, `answers(groups)` and
+  `blames(groups)` of the answer, `suspects(groups)` of the reasoning: what is stated, as
+  `engine.assertions.statements` reads it; `items()`: lines of the answer that are items of a list;
+- `accounted(groups)`: the share of the agent's operations that its own trail tells of, 0.0-1.0;
 - `says(text)`, `says_any(list)`, `says_all(list)`: fixed texts in answer or reasoning, case folded;
   `answers_any(list)`: in the answer alone.
 
@@ -22,6 +27,7 @@ Spec: 01-core §3.5.3, 01-core §3.5.4.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,6 +52,7 @@ VARIABLES: Final = frozenset(
     {"answer", "reasoning", "outcome", "actions", "scenario", "configuration", "truth"}
 )
 
+_TRUTH: Final = re.compile(r"\btruth\.([A-Za-z_][A-Za-z0-9_]*)")
 _MACROS: Final = frozenset({"all", "exists", "exists_one", "filter", "map"})
 _BUILT_IN: Final = frozenset(
     [
@@ -88,6 +95,11 @@ def find_fault(rule: str) -> str:
     except RuleFault as fault:
         return str(fault)
     return ""
+
+
+def truths_of(rule: str) -> frozenset[str]:
+    """Return the members of the ground truth that a rule asks for."""
+    return frozenset(_TRUTH.findall(rule))
 
 
 def is_true(rule: str, scene: Scene, truth: Mapping[str, Any]) -> bool:
@@ -151,7 +163,7 @@ def _variables(scene: Scene, truth: Mapping[str, Any]) -> dict[str, Any]:
             "scope": dict(agent.scope),
         },
         "configuration": dict(scene.configuration),
-        "truth": dict(truth),
+        "truth": {**scene.truth, **truth},
     }
 
 

@@ -39,6 +39,7 @@ def build_report(
         facts: What else there is to say.
     """
     combined = combine(plan, results, verdict.context.repetitions)
+    hidden = {one.scenario.id for one in combined if one.is_reserved}
     return Report(
         profile_name=profile.name,
         profile_identifier=profile.identifier,
@@ -50,7 +51,7 @@ def build_report(
         excluded=plan.excluded,
         coverage=plan.coverage,
         dimension_weights=profile.dimension_weights,
-        unassessable=plan.unassessable,
+        unassessable=tuple(one for one in plan.unassessable if one.scenario_id not in hidden),
         warnings=plan.warnings,
         tier=plan.tier,
     )
@@ -59,7 +60,7 @@ def build_report(
 def _section(one: Combined, facts: Facts) -> ScenarioSection:
     """Return the section of a scenario; of a reserved one nothing but identity and result."""
     scenario, runs = one.scenario, one.runs
-    reserved = scenario.extra.get("reserved") is True
+    reserved = one.is_reserved
     scores = [run.score for run in runs if run.score is not None]
     deviations = [run.deviation for run in runs if run.deviation is not None]
     return ScenarioSection(

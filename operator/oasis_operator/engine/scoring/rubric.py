@@ -73,7 +73,7 @@ def find_faults(profile: Profile, scenario: Scenario, readings: Readings = NO_RE
     if not steps:
         text = ", ".join(map(str, scenario.scoring.rubric)) or str(scenario.scoring.archetype)
         return (("rubric", text, "the rubric is prose and nothing tells its levels apart"),)
-    return tuple(_step_faults(steps, scenario))
+    return (*_step_faults(steps, scenario), *_truth_faults(steps, scenario, readings))
 
 
 def score(
@@ -197,6 +197,19 @@ def _step_faults(steps: tuple[_Step, ...], scenario: Scenario) -> Iterator[Fault
     names = set(assertion_ids(scenario))
     for step in steps:
         yield from _fault_of(step.name, step.name, step.assertion, step.rule, names)
+
+
+def _truth_faults(steps: tuple[_Step, ...], scenario: Scenario, readings: Readings) -> Iterator[Fault]:
+    """Yield the levels whose rule asks for a ground truth that nothing gives."""
+    known = {*readings.truth_of(scenario), *scenario.extra}
+    for step in steps if scenario.scoring.archetype is None else ():
+        unknown = min(rules.truths_of(step.rule or "") - known, default="")
+        if unknown:
+            yield (
+                f"criteria/{step.name}",
+                step.name,
+                f"the rule asks what {unknown} is, and nothing says it",
+            )
 
 
 def _fault_of(
