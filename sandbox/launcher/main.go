@@ -1,6 +1,8 @@
 // Command launcher runs the control plane of one disposable cluster: etcd, API server, controller manager,
 // scheduler and the program that plays the nodes. It issues their certificates, says when the API is ready,
 // passes signals on, and ends with the name of the child that ended first.
+//
+// With the arguments "seed FOLDER" it makes the data that clusters begin with, see seed.go.
 package main
 
 import (
@@ -29,7 +31,11 @@ func main() {
 	if err == nil {
 		ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 		defer cancel()
-		err = run(ctx, s)
+		if len(os.Args) == 3 && os.Args[1] == "seed" {
+			err = makeSeed(ctx, s, os.Args[2])
+		} else {
+			err = run(ctx, s)
+		}
 	}
 	if err != nil {
 		tell(s, err)
@@ -83,13 +89,25 @@ func first(ctx context.Context, err error) error {
 type cluster struct {
 	settings
 	fail     context.CancelCauseFunc
+	newborn  bool // whether the seed is being made, which nothing of this cluster may be left in
 	children []*child
 }
 
 func (c *cluster) boot(ctx context.Context) error {
-	if err := c.makeFolders(); err != nil {
+	if err := errors.Join(c.makeFolders(), plantSeed(c.settings)); err != nil {
 		return err
 	}
+	if err := c.bootServer(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(c.launch(ctx, controllerManager(c.settings)), c.launch(ctx, scheduler(c.settings))); err != nil {
+		return err
+	}
+	return replaceFile(c.run("ready"), []byte(time.Now().UTC().Format(time.RFC3339Nano)+"\n"))
+}
+
+// bootServer starts etcd and the API server, and returns when the latter is ready.
+func (c *cluster) bootServer(ctx context.Context) error {
 	if err := c.launch(ctx, etcd(c.settings)); err != nil {
 		return err
 	}
@@ -106,20 +124,18 @@ func (c *cluster) boot(ctx context.Context) error {
 	if err := serveNodes(ctx, c.settings); err != nil {
 		return err
 	}
-	if err := c.launch(ctx, apiServer(c.settings)); err != nil {
+	server := apiServer(c.settings)
+	if c.newborn {
+		server.args = append(server.args, "--feature-gates=APIServerIdentity=false")
+	}
+	if err := c.launch(ctx, server); err != nil {
 		return err
 	}
 	ready, err := c.readiness(ca)
 	if err != nil {
 		return err
 	}
-	if err := c.wait(ctx, "kube-apiserver", ready); err != nil {
-		return err
-	}
-	if err := errors.Join(c.launch(ctx, controllerManager(c.settings)), c.launch(ctx, scheduler(c.settings))); err != nil {
-		return err
-	}
-	return replaceFile(c.run("ready"), []byte(time.Now().UTC().Format(time.RFC3339Nano)+"\n"))
+	return c.wait(ctx, "kube-apiserver", ready)
 }
 
 // launch starts a component whose end is the end of the cluster.

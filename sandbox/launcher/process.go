@@ -56,7 +56,11 @@ func (c *child) follow(output io.Reader) {
 	for {
 		line, err := lines.ReadString('\n')
 		if line != "" {
-			c.keep(strings.TrimRight(line, "\n"))
+			text := strings.TrimRight(line, "\n")
+			if c.heed != nil {
+				c.heed(text)
+			}
+			c.keep(text)
 		}
 		if err != nil {
 			break

@@ -17,6 +17,7 @@ type settings struct {
 	runDir  string // shared with the probe: credentials, audit log, stages
 	dataDir string // private: etcd's files, keys, kubeconfigs, sockets
 	pkiDir  string // ca.crt and ca.key of the cluster
+	seedDir string // what etcd begins with, if it exists
 	listen  string // address the API server binds
 	port    int    // port of the API server
 	address net.IP // address it is known by
@@ -44,6 +45,7 @@ func readSettings(lookup func(string) string) (settings, error) {
 		runDir:  text("CLUSTER_RUN_DIR", "/run/cluster"),
 		dataDir: text("CLUSTER_DATA_DIR", "/var/lib/cluster"),
 		pkiDir:  text("CLUSTER_PKI_DIR", "/etc/cluster/pki"),
+		seedDir: text("CLUSTER_SEED_DIR", "/seed"),
 		listen:  text("CLUSTER_LISTEN", "0.0.0.0"),
 		message: text("CLUSTER_TERMINATION_LOG", "/dev/termination-log"),
 		verbose: lookup("CLUSTER_VERBOSE") != "",
@@ -85,7 +87,7 @@ func (s settings) etcdURL() string        { return "unix://" + s.etcdSocket() }
 // makeFolders creates every folder that is written to; both containers run as the same user. What an earlier
 // boot said of itself does not hold for this one.
 func (s settings) makeFolders() error {
-	for _, stale := range []string{s.run("ready"), s.run("kwok", "loaded"), s.etcdSocket(), s.data("peer.sock"), s.egressSocket(), s.run("logs.json")} {
+	for _, stale := range []string{s.run("ready"), s.run("kwok", "loaded"), s.etcdSocket(), s.data("peer.sock"), s.egressSocket(), s.run("logs.json"), s.run("audit", "lost.log")} {
 		if err := os.Remove(stale); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove what an earlier boot left: %w", err)
 		}

@@ -41,6 +41,26 @@ async def test_identity_is_read_nested_or_flat(tmp_path: Path, told: Any, read: 
     assert agent.heard[0].head.startswith(b"GET /identity-and-configuration HTTP/1.1\r\n")
 
 
+async def test_identity_is_asked_for_where_the_agent_has_it(tmp_path: Path) -> None:
+    told = says(json.dumps(NESTED).encode())
+    async with a_raw_agent(told) as agent, an_adapter(tmp_path) as adapter:
+        await adapter.release()
+        query = f"kind=http&url={quote(agent.url)}&identity_path=/v2/who%3Fas%3Djson&path=/v2/tasks"
+        assert (await adapter.call("GET", f"/v1/identity?{query}"))[0] == 200
+    assert agent.heard[0].head.startswith(b"GET /v2/who?as=json HTTP/1.1\r\n")
+
+
+async def test_a_path_without_a_slash_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    async with a_raw_agent(says(b"{}")) as agent, an_adapter(tmp_path) as adapter:
+        await adapter.release()
+        for member in ("path", "identity_path"):
+            query = f"url={quote(agent.url)}&{member}=@elsewhere.example/"
+            status, answer, _ = await adapter.call("GET", f"/v1/identity?{query}")
+            assert (status, answer["reason"]) == (400, "InvalidRequest")
+            assert f"adapter.{member}" in answer["message"]
+    assert agent.heard == []
+
+
 @pytest.mark.parametrize(
     ("talk", "reason"),
     [

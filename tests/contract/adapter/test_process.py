@@ -187,6 +187,22 @@ async def test_a_transcript_that_nobody_fetches_does_not_keep_it(tmp_path: Path)
         assert await asyncio.wait_for(process.process.wait(), 5) == 0
 
 
+async def test_that_no_prompt_came_is_known_for_a_while_after_the_agent_s_end(tmp_path: Path) -> None:
+    changes = {"SIDECAR_LOCAL_PEERS": "allow", "SIDECAR_LINGER_SECONDS": "20"}
+    certificate = a_certificate(tmp_path, "ca", "kubernetes")
+    given = {"token": "t", "ca": certificate.pem, "namespace": "shop", "server": "https://kubernetes:6443"}
+    async with a_process(tmp_path, **changes) as running, running.http() as http:
+        assert (await ask(http, "POST", running.url + "/v1/release", {"credential": given}))[0] == 202
+        for _ in range(200):
+            if (await ask(http, "GET", running.url + "/healthz"))[0] == 200:
+                break
+            await asyncio.sleep(0.01)
+        running.process.terminate()
+        await asyncio.sleep(0.3)
+        assert (await ask(http, "GET", running.url + "/v1/run"))[0] == 404
+        assert running.process.returncode is None
+
+
 async def until_heard(agent: RawAgent) -> None:
     for _ in range(500):
         if agent.heard:

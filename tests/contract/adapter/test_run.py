@@ -74,6 +74,16 @@ async def test_nothing_sent_to_the_agent_names_a_test(tmp_path: Path) -> None:
     ]
 
 
+async def test_the_prompt_goes_where_the_agent_takes_it(tmp_path: Path) -> None:
+    async with a_raw_agent(says(b'{"final_answer": ""}')) as agent, an_adapter(tmp_path) as adapter:
+        await adapter.release()
+        chosen = {"kind": "http", "url": agent.url, "path": "/v2/tasks", "identity_path": "/who"}
+        body = {"run_id": "r", "adapter": chosen, "prompt": PROMPT, "timeout_seconds": 20}
+        assert (await adapter.call("PUT", "/v1/run", body))[0] == 202
+        await adapter.until(lambda state: state["run"]["status"] == "finished")
+    assert agent.heard[0].head.startswith(b"POST /v2/tasks HTTP/1.1\r\n")
+
+
 async def test_context_is_sent_where_there_is_some(tmp_path: Path) -> None:
     turns = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "yes?"}]
     async with a_raw_agent(says(b'{"final_answer": ""}')) as agent, an_adapter(tmp_path) as adapter:

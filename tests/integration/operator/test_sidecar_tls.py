@@ -82,11 +82,12 @@ async def test_a_scripted_run_goes_from_release_to_transcript(access: Access) ->
     adapter = HttpAdapter(Channel())
     assert (await adapter.state(access)).phase is Phase.WAITING
     await adapter.release(access, {"deny": [], "allow": [], "credential": None})
+    state = await adapter.state(access)
     for _ in range(100):
-        state = await adapter.state(access)
         if state.phase is Phase.RELEASED:
             break
         await asyncio.sleep(0.05)
+        state = await adapter.state(access)
     request = {
         "run_id": "abcdefghij",
         "boot_id": state.boot_id,

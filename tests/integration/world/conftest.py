@@ -4,6 +4,7 @@ import importlib.util
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,8 +17,8 @@ _spec.loader.exec_module(nested)
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory):
-    """The binaries of a nested cluster in one folder."""
+def programs(tmp_path_factory: Any) -> Any:
+    """The binaries of a nested cluster in one folder, with the seed of its data."""
     target = tmp_path_factory.mktemp("programs")
     missing = nested.find_programs(target)
     if not nested.build_launcher(target):
@@ -27,11 +28,12 @@ def programs(tmp_path_factory):
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)
+    nested.make_seed(target)
     return target
 
 
 @pytest.fixture
-def world(programs, tmp_path):
+def world(programs: Any, tmp_path: Path) -> Any:
     """A blank environment; each test gets its own, since one can be prepared only once."""
     cluster = nested.Nested(tmp_path, programs)
     try:
@@ -42,7 +44,7 @@ def world(programs, tmp_path):
 
 
 @pytest.fixture
-def published():
+def published() -> Any:
     """The published scenarios, by id."""
     import yaml
 

@@ -16,12 +16,15 @@ import urllib.error
 import urllib.request
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
@@ -52,6 +55,13 @@ def build_launcher(target: Path) -> bool:
         command, cwd=ROOT / "sandbox" / "launcher", env=environment, check=True, capture_output=True
     )
     return True
+
+
+def make_seed(programs: Path) -> None:
+    """Make what clusters begin with, as the image's build does."""
+    environment = {"CLUSTER_BIN_DIR": str(programs), "CLUSTER_TERMINATION_LOG": str(programs / "termination")}
+    command = [str(programs / "launcher"), "seed", str(programs / "seed")]
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120)
 
 
 def write_certificate(certificate: Path, key_path: Path, name: str, *, authority: bool) -> None:
@@ -105,6 +115,7 @@ class Nested:
             "CLUSTER_RUN_DIR": str(self.folder / "run"),
             "CLUSTER_DATA_DIR": str(self.folder / "data"),
             "CLUSTER_PKI_DIR": str(self.folder / "pki"),
+            "CLUSTER_SEED_DIR": str(self.programs / "seed"),
             "CLUSTER_PORT": str(self.port),
             "CLUSTER_LISTEN": "127.0.0.1",
             "CLUSTER_TERMINATION_LOG": str(self.folder / "termination"),
@@ -158,12 +169,35 @@ class Nested:
         )
 
     def kube(
-        self, token: str, method: str, path: str, body: Any = None, kind: str = "application/json"
+        self,
+        token: str,
+        method: str,
+        path: str,
+        body: Any = None,
+        kind: str = "application/json",
+        more: dict[str, str] | None = None,
     ) -> tuple[int, Any]:
-        """Speak to the nested API server with a bearer token."""
+        """Speak to the nested API server with a bearer token, or without credentials where it is empty."""
         context = ssl.create_default_context(cafile=self.folder / "run/admin/ca.crt")
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": kind}
+        headers = {"Content-Type": kind, **(more or {})}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
         return _send(f"https://127.0.0.1:{self.port}{path}", method, body, headers, context)
+
+    @contextlib.contextmanager
+    def half_a_request(self, token: str, method: str, path: str, kind: str) -> Iterator[None]:
+        """Send the beginning of a request and let it stand until the block ends."""
+        context = ssl.create_default_context(cafile=self.folder / "run/admin/ca.crt")
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
+            f'Content-Type: {kind}\r\nContent-Length: 1000\r\n\r\n{{"data":'
+        )
+        with (
+            socket.create_connection(("127.0.0.1", self.port)) as plain,
+            context.wrap_socket(plain, server_hostname="localhost") as secured,
+        ):
+            secured.sendall(head.encode())
+            yield
 
     def admin(
         self, method: str, path: str, body: Any = None, kind: str = "application/json"

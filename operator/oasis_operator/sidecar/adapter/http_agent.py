@@ -18,7 +18,7 @@ import yarl
 
 from oasis_operator.sidecar.adapter.faults import crashed, malformed, not_delivered
 from oasis_operator.sidecar.adapter.http_client import Received, open_session, read_bounded
-from oasis_operator.wire.adapter import DEFAULT_AGENT_URL
+from oasis_operator.wire.adapter import DEFAULT_AGENT_URL, IDENTITY_PATH
 from oasis_operator.wire.agent import MAX_ANSWER_BYTES, Prompt, parse_answer, parse_identity
 from oasis_operator.wire.fields import Fields, fault
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _IDENTITY_BYTES = 256 * 1024
 _PAUSE_SECONDS = 0.1
+_LONGEST_PATH = 1024
 # Kept of an answer that is not HTTP.
 _NOT_HTTP_CHARACTERS = 2048
 
@@ -43,21 +44,22 @@ class HttpAgent:
     """Drives an agent over HTTP."""
 
     def check(self, adapter: Mapping[str, Any]) -> None:
-        """Check the agent's URL.
+        """Check where the agent is spoken to.
 
         Raises:
-            InvalidInput: It is not an http or https URL with a host.
+            InvalidInput: The URL is no http or https one with a host, or a path begins without a slash.
         """
-        _read_url(adapter)
+        _read_url(adapter, "path", "")
+        _read_url(adapter, "identity_path", IDENTITY_PATH)
 
     async def identify(self, adapter: Mapping[str, Any], listen_seconds: float) -> Identity:
-        """Ask ``GET /identity-and-configuration``, as soon as the agent listens.
+        """Ask ``GET /identity-and-configuration``, or another path, as soon as the agent listens.
 
         Raises:
             AgentFault: It did not listen in time, went away, or answered outside its contract.
         """
         received = Received()
-        url = _read_url(adapter).rstrip("/") + "/identity-and-configuration"
+        url = _read_url(adapter, "identity_path", IDENTITY_PATH)
         async with open_session() as session:
             await _exchange(
                 lambda: session.get(url, allow_redirects=False), received, listen_seconds, _IDENTITY_BYTES
@@ -65,7 +67,7 @@ class HttpAgent:
         return parse_identity(bytes(received.data))
 
     async def run(self, task: Task, record: Record) -> None:
-        """Send ``POST /`` once, as soon as the agent listens, and read its answer.
+        """Send ``POST /``, or another path, once, as soon as the agent listens, and read its answer.
 
         A connection that is refused carried nothing, so it is tried again; once one stands, the prompt counts
         as delivered and nothing is ever sent again.
@@ -73,7 +75,7 @@ class HttpAgent:
         Raises:
             AgentFault: Never delivered, crashed, or malformed.
         """
-        url = _read_url(task.request.adapter)
+        url = _read_url(task.request.adapter, "path", "")
         body = _render_prompt(task.request)
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         async with open_session(trace=_on_connected(record.deliver)) as session:
@@ -139,7 +141,8 @@ def _render_prompt(request: RunRequest) -> bytes:
     return json.dumps(prompt.to_json(), ensure_ascii=False).encode()
 
 
-def _read_url(adapter: Mapping[str, Any]) -> str:
+def _read_url(adapter: Mapping[str, Any], member: str, default: str) -> str:
+    """Return the agent's URL with the path that a member of the adapter names, or a default one."""
     fields = Fields(adapter, "adapter")
     url = fields.text("url", DEFAULT_AGENT_URL, longest=2048)
     want = "want an http or https URL with a host"
@@ -149,4 +152,7 @@ def _read_url(adapter: Mapping[str, Any]) -> str:
         raise fault(fields.at("url"), url, want) from error
     if parts.scheme not in ("http", "https") or not parts.host:
         raise fault(fields.at("url"), url, want)
-    return url
+    path = fields.text(member, default, longest=_LONGEST_PATH)
+    if path and not path.startswith("/"):
+        raise fault(fields.at(member), path, "want a path that begins with a slash")
+    return url.rstrip("/") + path if path else url

@@ -75,7 +75,7 @@ class Routes:
         return web.json_response(self._session.state.to_json(), status=202)
 
     async def identity(self, request: web.Request) -> web.Response:
-        """Answer with what the agent told; ``kind`` and ``url`` of the query stand for the run's adapter."""
+        """Answer with what the agent told; the query stands for the run's adapter."""
         adapter = {"kind": "http", "url": DEFAULT_AGENT_URL, **request.query}
         return web.json_response((await self._session.identify(adapter)).to_json())
 

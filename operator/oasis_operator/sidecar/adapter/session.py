@@ -59,6 +59,7 @@ class Session:
         self._identity: Identity | None = None
         self._asking = asyncio.Lock()
         self._run: Run | None = None
+        self._started = asyncio.Event()
         if access.is_written(options.access_dir):
             self._fail("the adapter was restarted after it had given the agent access")
 
@@ -122,6 +123,7 @@ class Session:
             raise WrongStateError(f"run_id: {self._run.run_id} was started before", reason="AnotherRun")
         kind = find_kind(request.adapter)
         self._run = Run(kind, Task(request, self._credential, self._options.listen_seconds))
+        self._started.set()
         return self._run
 
     def run(self) -> Run:
@@ -135,15 +137,18 @@ class Session:
         return self._run
 
     async def linger(self, seconds: float) -> None:
-        """Wait until the run's transcript was fetched, at most some seconds; at once where there is no run.
+        """Wait until the run's transcript was fetched, at most some seconds; at once where none can come.
 
         A kubelet ends a sidecar as soon as the agent's own container has ended, which a crash does too: the
-        run then ends by itself, and its transcript must not go with the process.
+        run then ends by itself, and its transcript must not go with the process. Where the agent had access
+        and no run was started yet, that there is none is what must not go: only this adapter knows it.
         """
-        if self._run:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._run.fetched.wait()
+        if self._run is None and self._credential is None:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._started.wait()
+                await self.run().fetched.wait()
 
     async def close(self) -> None:
         """Stop what is under way."""

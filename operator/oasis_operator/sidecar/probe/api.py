@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
-    from oasis_operator.sidecar.probe.state.manifests import Json
+    from oasis_operator.world.manifests import Json
 
 _RESOURCES = {
     "ClusterRole": ("apis/rbac.authorization.k8s.io/v1", "clusterroles"),
@@ -121,10 +121,43 @@ class Api:
         """
         sent = {"Content-Type": "application/json", "Accept": "application/json", **(headers or {})}
         data = None if body is None else json.dumps(body).encode()
+        text = await self._exchange(method, path, data=data, params=params, headers=sent)
         try:
-            async with self._connected().request(
-                method, path, data=data, params=params, headers=sent
-            ) as answer:
+            return jsontext.parse(text)
+        except ValueError as error:
+            raise ProviderFault(
+                f"nested API server: {method} {path}: no JSON", reason="EnvironmentFault"
+            ) from error
+
+    async def text(self, path: str) -> str:
+        """Read a page that is no JSON, such as the server's metrics.
+
+        Raises:
+            ApiError: The server answered with an error.
+            ProviderFault: It did not answer.
+        """
+        return (await self._exchange("GET", path)).decode(errors="replace")
+
+    async def serves_anyone(self) -> bool:
+        """Tell whether who shows no credentials is anonymous (403), rather than nobody (401).
+
+        Raises:
+            ProviderFault: The server did not answer.
+        """
+        context = ssl.create_default_context(cafile=str(self._folder / "ca.crt"))
+        connector, timeout = aiohttp.TCPConnector(ssl=context), aiohttp.ClientTimeout(total=30)
+        try:
+            async with (
+                aiohttp.ClientSession(self._server, connector=connector, timeout=timeout) as session,
+                session.get(collection_path("Node")) as answer,
+            ):
+                return answer.status == 403
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise ProviderFault(f"nested API server: {error!r}", reason="EnvironmentFault") from error
+
+    async def _exchange(self, method: str, path: str, **more: Any) -> bytes:
+        try:
+            async with self._connected().request(method, path, **more) as answer:
                 text = await answer.read()
                 status = answer.status
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -133,12 +166,7 @@ class Api:
             ) from error
         if status >= 400:
             raise ApiError(status, _message(text))
-        try:
-            return jsontext.parse(text)
-        except ValueError as error:
-            raise ProviderFault(
-                f"nested API server: {method} {path}: no JSON", reason="EnvironmentFault"
-            ) from error
+        return text
 
     async def get(self, path: str, **params: str) -> Any:
         """Read an object or a list."""

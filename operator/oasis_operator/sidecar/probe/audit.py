@@ -2,11 +2,17 @@
 
 A window begins after one request of the administrator and ends with another, each for a name that nobody else
 can know. The log is written in the order in which requests end.
+
+The API server cannot write the end of a patch whose body is no JSON, such as an apply in YAML. It says so in
+its own log, from where the launcher keeps who, what and the answer's code. Such an end is put back, without
+the body, so that the request is judged and does not look like one in flight.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +21,10 @@ import rfc8785
 from oasis_operator.sidecar.probe import jsontext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from oasis_operator.sidecar.probe.state.manifests import Json
+    from oasis_operator.world.manifests import Json
 
 ADMINISTRATOR = "kubernetes-admin"
 #: Users of the control plane itself; requests of theirs may be open at any time.
@@ -31,9 +37,31 @@ COMPONENTS = frozenset(
         "system:kubelet",
     }
 )
-_FINAL = frozenset({"ResponseComplete", "Panic"})
+#: Only streams and watches have an end after the start of the answer; what is refused before anybody looks at
+#: the request (401, or 400 for its deadline) has no other stage than this one.
+_FINAL = frozenset({"ResponseStarted", "ResponseComplete", "Panic"})
 _LONG = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 _PIECE = 1 << 20
+
+#: What tells a request from others: a client may choose its audit id, and give the same to several.
+Identity = tuple[str, str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LostEnd:
+    """The end of a request that the audit log could not hold.
+
+    Attributes:
+        identity: Whose end it is.
+        stage: The stage that it ended in.
+        code: Code of the answer.
+        taken_on: User that it was carried out as, empty where that is its own.
+    """
+
+    identity: Identity
+    stage: str
+    code: int
+    taken_on: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +123,38 @@ def parse_line(line: bytes) -> Json | None:
     return entry if isinstance(entry, dict) and "auditID" in entry else None
 
 
-def build_window(lines: Iterable[bytes], opening: str, closing: str) -> Window:
+def read_lost(path: Path) -> tuple[LostEnd, ...]:
+    """Read the lost ends that the launcher kept, none where there is no file."""
+    if not path.exists():
+        return ()
+    found = []
+    for line, _ in read_lines(path):
+        try:
+            item = json.loads(line)
+            names = ("auditID", "received", "verb", "requestURI", "user")
+            first, second, third, fourth, fifth = (str(item[name]) for name in names)
+            identity = (first, second, third, fourth, fifth)
+            found.append(LostEnd(identity, str(item["stage"]), int(item["code"]), str(item.get("as", ""))))
+        except (ValueError, KeyError, TypeError):
+            continue
+    return tuple(found)
+
+
+def build_window(lines: Iterable[bytes], opening: str, closing: str, lost: Iterable[LostEnd] = ()) -> Window:
     """Cut the window between two sentinels out of the log.
 
     Args:
         lines: Lines of the log, from before the opening sentinel on.
         opening: Name that the opening request asked for.
         closing: Name that the closing request asked for.
+        lost: Ends that are put back, each behind the beginning of its request and marked as ``recovered``.
 
     Spec: 02-scenarios §1.8.
     """
     start, end = "", ""
     entries: list[Json] = []
     unreadable = 0
+    waiting = _by_identity(lost)
     for line in lines:
         entry = parse_line(line)
         if entry is None:
@@ -119,22 +166,29 @@ def build_window(lines: Iterable[bytes], opening: str, closing: str) -> Window:
             start = str(entry["requestReceivedTimestamp"])
         elif start:
             entries.append({**entry, "seq": len(entries) + 1})
+            ends = waiting.get(_identity(entry)) if entry.get("stage") == "RequestReceived" else None
+            if ends:
+                entries.append({**_recovered(entry, ends.pop()), "seq": len(entries) + 1})
     return Window(tuple(entries), start, end, unfinished(entries), unreadable, chain(entries))
 
 
-def unfinished(entries: Sequence[Json]) -> tuple[str, ...]:
-    """Give the requests of others than the control plane that began and did not end, in log order.
+def unfinished(entries: Iterable[Json], lost: Iterable[LostEnd] = ()) -> tuple[str, ...]:
+    """Give the audit ids of requests of others than the control plane that began and did not end.
 
     Watches and streams stay open as long as their client does; that they began is on record.
+
+    Args:
+        entries: Audit events.
+        lost: Ends that are not among them.
     """
-    open_requests: dict[str, None] = {}
+    begun: Counter[Identity] = Counter()
+    ended: Counter[Identity] = Counter(item.identity for item in lost)
     for entry in entries:
-        identifier = str(entry["auditID"])
         if entry.get("stage") in _FINAL:
-            open_requests.pop(identifier, None)
+            ended[_identity(entry)] += 1
         elif not _is_long(entry) and entry.get("user", {}).get("username") not in COMPONENTS:
-            open_requests[identifier] = None
-    return tuple(open_requests)
+            begun[_identity(entry)] += 1
+    return tuple(identity[0] for identity in (begun - ended).elements())
 
 
 def chain(entries: Iterable[Json]) -> str:
@@ -152,3 +206,24 @@ def chain(entries: Iterable[Json]) -> str:
 def _is_long(entry: Json) -> bool:
     reference: Any = entry.get("objectRef") or {}
     return entry.get("verb") == "watch" or reference.get("subresource") in _LONG
+
+
+def _identity(entry: Json) -> Identity:
+    user: Any = entry.get("user") or {}
+    names = ("auditID", "requestReceivedTimestamp", "verb", "requestURI")
+    first, second, third, fourth = (str(entry.get(name, "")) for name in names)
+    return first, second, third, fourth, str(user.get("username", ""))
+
+
+def _by_identity(lost: Iterable[LostEnd]) -> dict[Identity, list[LostEnd]]:
+    found: dict[Identity, list[LostEnd]] = {}
+    for item in lost:
+        found.setdefault(item.identity, []).append(item)
+    return found
+
+
+def _recovered(begun: Json, end: LostEnd) -> Json:
+    """Give the end of a request as the log would have it, without bodies and the time, which nobody kept."""
+    entry = {key: value for key, value in begun.items() if key != "stageTimestamp"}
+    entry |= {"stage": end.stage, "responseStatus": {"metadata": {}, "code": end.code}, "recovered": True}
+    return {**entry, "impersonatedUser": {"username": end.taken_on}} if end.taken_on else entry

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from oasis_operator.errors import ProviderFault
 from oasis_operator.sidecar.probe import moments
 from oasis_operator.sidecar.probe.api import NODE, Api, ApiError, gather_all
-from oasis_operator.sidecar.probe.nodes import build_node, node_name
-from oasis_operator.sidecar.probe.state.manifests import Json, build_object
-from oasis_operator.sidecar.probe.state.storage import DEFAULT_CLASS, DRIVER
+from oasis_operator.world.manifests import Json, build_object
+from oasis_operator.world.nodes import build_node, node_name
+from oasis_operator.world.storage import DEFAULT_CLASS, DRIVER
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

@@ -13,8 +13,8 @@ from oasis_operator.sidecar.probe.cluster import ensure, wait_for
 from oasis_operator.sidecar.probe.snapshot import cleaned
 
 if TYPE_CHECKING:
-    from oasis_operator.sidecar.probe.principal import Principal
-    from oasis_operator.sidecar.probe.state.manifests import Json
+    from oasis_operator.world.manifests import Json
+    from oasis_operator.world.principal import Principal
 
 #: Longer than any run; the credential ends earlier, when it is revoked.
 _VALID_SECONDS = 24 * 3600

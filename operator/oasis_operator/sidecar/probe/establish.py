@@ -12,15 +12,15 @@ from oasis_operator.sidecar.probe import moments, symptoms
 from oasis_operator.sidecar.probe.api import NODE, STRATEGIC, Api, ApiError, gather_all
 from oasis_operator.sidecar.probe.cluster import ensure, wait_for
 from oasis_operator.sidecar.probe.stages import build_stages, is_failing
-from oasis_operator.sidecar.probe.state.manifests import Condition, Expectation, Json, Manifest
 from oasis_operator.sidecar.probe.symptoms import Observation, World
 from oasis_operator.wire.probe import Witness
+from oasis_operator.world.manifests import Condition, Expectation, Json, Manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from oasis_operator.sidecar.probe.state.plan import Plan
+    from oasis_operator.world.plan import Plan
 
 _RESTART_SECONDS = 15.0
 _HISTORY_SECONDS = 20.0

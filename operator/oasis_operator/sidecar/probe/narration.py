@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from oasis_operator.sidecar.probe import moments, symptoms
 from oasis_operator.sidecar.probe.api import NODE, Api, gather_all
 from oasis_operator.sidecar.probe.stages import is_failing
-from oasis_operator.sidecar.probe.state.manifests import Condition, Expectation, Json, LogLines, build_object
 from oasis_operator.sidecar.probe.symptoms import World
+from oasis_operator.world.manifests import Condition, Expectation, Json, LogLines, build_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

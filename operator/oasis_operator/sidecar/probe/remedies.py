@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from oasis_operator.sidecar.probe.state.manifests import Expectation, Json, Reference
+    from oasis_operator.world.manifests import Expectation, Json, Reference
 
 _KINDS = {"configmap": "ConfigMap", "secret": "Secret"}
 _RETRY_SECONDS = 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 import secrets
 import time
 from dataclasses import dataclass, field
@@ -16,22 +17,24 @@ from oasis_operator.sidecar.probe.api import Api, ApiError
 from oasis_operator.sidecar.probe.cluster import resize_nodes, wait_for
 from oasis_operator.sidecar.probe.credentials import Issued, issue, revoke
 from oasis_operator.sidecar.probe.narration import narrate, write_logs
-from oasis_operator.sidecar.probe.principal import build_principal, check_agent, scope_namespaces
 from oasis_operator.sidecar.probe.remedies import Remedies
 from oasis_operator.sidecar.probe.snapshot import in_order, take_snapshot, without_untouched
-from oasis_operator.sidecar.probe.state.plan import Plan, build_plan
 from oasis_operator.wire.probe import Credential, PrepareReason, PrepareState, PrepareStatus, Witness
+from oasis_operator.world.check import compile_world
+from oasis_operator.world.principal import build_principal, scope_namespaces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from oasis_operator.sidecar.probe.state.manifests import Json, Manifest
-    from oasis_operator.wire.probe_request import CheckRequest, PrepareRequest, StateFault
+    from oasis_operator.wire.probe_request import PrepareRequest, StateFault
+    from oasis_operator.world.manifests import Json, Manifest
+    from oasis_operator.world.plan import Plan
 
 _SYMPTOM_SECONDS = 45.0
-_DRAIN_SECONDS = 5.0
+_DRAIN_SECONDS = 15.0
 _SENTINEL_SECONDS = 10.0
+_LOST_COUNT = re.compile(r'^apiserver_audit_error_total\{plugin="log"\} (\d+)$', re.MULTILINE)
 _SENTINEL_PATH = "/api/v1/namespaces/kube-system/configmaps/"
 
 
@@ -64,25 +67,14 @@ class Boot:
         version: Kubernetes version.
         nodes: Number of nodes.
         stages: The stages that the cluster booted with.
+        anonymous_auth: Whether requests without credentials are taken for anonymous ones.
     """
 
     boot_id: str
     version: str
     nodes: int
     stages: str
-
-
-def check(request: CheckRequest) -> tuple[Plan, tuple[StateFault, ...]]:
-    """Compile the state and the agent's part, and name every static fault of either."""
-    agent_faults = check_agent(request.agent)
-    named = request.agent.scope.get("namespaces") if not agent_faults else ()
-    plan = build_plan(
-        request.state,
-        scope_namespaces=list(named or ()),
-        containment=request.containment,
-        now=moments.this_second(),
-    )
-    return plan, (*agent_faults, *plan.faults)
+    anonymous_auth: bool
 
 
 @dataclass(slots=True)
@@ -114,7 +106,7 @@ class Preparation:
     async def run(self) -> None:
         """Prepare the world; how it ended stands in ``status``. Nothing is raised."""
         try:
-            plan, faults = check(self.request)
+            plan, faults = compile_world(self.request, moments.this_second())
             if faults:
                 text = "; ".join(str(item) for item in faults)
                 self._fail(PrepareReason.IMPOSSIBLE_STATE, text, faults)
@@ -226,7 +218,8 @@ async def end_run(api: Api, folder: Path, boot: Boot, record: Record) -> bytes:
     """Carry out the stop protocol and give the evidence part.
 
     1. The agent's rights and account are taken away.
-    2. Its requests in flight are awaited, for a bounded time; one still open makes the window incomplete.
+    2. Its requests in flight are awaited, for a bounded time. Whoever sent them is gone, so that each has
+       ended or ends with its connection; one still open makes the window incomplete.
     3. The closing sentinel is placed.
     4. The window is cut out of the audit log.
     5. The world is listed once more.
@@ -238,11 +231,11 @@ async def end_run(api: Api, folder: Path, boot: Boot, record: Record) -> bytes:
     watch = moments.Stopwatch()
     revoked = await revoke(api, record.issued.principal)
     watch.lap("revoke")
-    await _drain(folder, record)
+    lost = await _drain(api, folder, record)
     watch.lap("drain")
     closing = await place_sentinel(api, folder, record.log_offset)
     lines = (line for line, _ in audit.read_lines(folder / "audit" / "audit.log", record.log_offset))
-    window = await asyncio.to_thread(audit.build_window, lines, record.opening, closing)
+    window = await asyncio.to_thread(audit.build_window, lines, record.opening, closing, lost)
     if not window.start or not window.end:
         raise ProviderFault("audit log: does not hold both ends of the window", reason="EnvironmentFault")
     watch.lap("audit")
@@ -251,16 +244,24 @@ async def end_run(api: Api, folder: Path, boot: Boot, record: Record) -> bytes:
     return _evidence(boot, record, window, after, closing, watch.seconds)
 
 
-async def _drain(folder: Path, record: Record) -> None:
+async def _drain(api: Api, folder: Path, record: Record) -> tuple[audit.LostEnd, ...]:
+    """Wait until nothing is in flight, and give the ends that the audit log could not hold."""
     log = folder / "audit" / "audit.log"
     deadline = time.monotonic() + _DRAIN_SECONDS
-    while time.monotonic() < deadline:
-        entries = [
-            entry for line, _ in audit.read_lines(log, record.log_offset) if (entry := audit.parse_line(line))
-        ]
-        if not audit.unfinished(entries):
-            return
+    while True:
+        lost = audit.read_lost(log.with_name("lost.log"))
+        lines = (line for line, _ in audit.read_lines(log, record.log_offset))
+        entries = (entry for line in lines if (entry := audit.parse_line(line)))
+        if not audit.unfinished(entries, lost) or time.monotonic() > deadline:
+            break
         await asyncio.sleep(0.1)
+    # The text of a log might be led to lie; it must agree with the API server's own count of lost events.
+    return lost if not lost or await _count_lost(api) == len(lost) else ()
+
+
+async def _count_lost(api: Api) -> int:
+    found = _LOST_COUNT.search(await api.text("/metrics"))
+    return int(found[1]) if found else 0
 
 
 def _evidence(
@@ -303,6 +304,7 @@ def _evidence(
             "kubernetes_version": boot.version,
             "boot_id": boot.boot_id,
             "nodes": sum(item["kind"] == "Node" for item in record.before),
+            "anonymous_auth": boot.anonymous_auth,
         },
         "preparation": {
             "witnesses": [witness.to_json() for witness in record.witnesses],

@@ -11,6 +11,7 @@ from oasis_operator.sidecar.probe import moments, runs
 from oasis_operator.sidecar.probe.api import Api, ApiError
 from oasis_operator.sidecar.probe.cluster import are_nodes_ready, boot_world
 from oasis_operator.wire.probe import Info, PrepareState, PrepareStatus, StopState, StopStatus
+from oasis_operator.world.check import compile_world
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
@@ -73,7 +74,7 @@ class Probe:
 
     def check(self, request: CheckRequest) -> tuple[StateFault, ...]:
         """Name the static faults of a state; nothing is changed."""
-        return runs.check(request)[1]
+        return compile_world(request, moments.this_second())[1]
 
     def prepare(self, request: PrepareRequest) -> PrepareStatus:
         """Begin the preparation, once.
@@ -152,7 +153,9 @@ class Probe:
         folder = self.settings.cluster
         try:
             version, nodes = await boot_world(self.api, folder, self.settings.nodes)
-            self._boot = runs.Boot(self._boot_id, version, nodes, (folder / "kwok" / "kwok.yaml").read_text())
+            stages = (folder / "kwok" / "kwok.yaml").read_text()
+            anonymous = await self.api.serves_anyone()
+            self._boot = runs.Boot(self._boot_id, version, nodes, stages, anonymous)
         except Exception as error:  # noqa: BLE001  # told by the health route, whatever it is
             self._trouble = f"boot failed: {error}"
 

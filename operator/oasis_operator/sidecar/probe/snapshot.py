@@ -10,7 +10,7 @@ from oasis_operator.sidecar.probe.api import Api, gather_all
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from oasis_operator.sidecar.probe.state.manifests import Json
+    from oasis_operator.world.manifests import Json
 
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 #: Other names of what is listed under its first name, and what is no stored object.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oasis_operator.sidecar.probe.failing_pod import TEMPLATE
-from oasis_operator.sidecar.probe.state.manifests import Condition, Expectation, Json, Kind
+from oasis_operator.world.manifests import Condition, Expectation, Json, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oasis_operator.sidecar.probe.stages import FAILURES, owner_kind, owner_pattern
-from oasis_operator.sidecar.probe.state.manifests import Condition, Expectation, Json, Kind
+from oasis_operator.world.manifests import Condition, Expectation, Json, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

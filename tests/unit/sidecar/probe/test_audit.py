@@ -2,33 +2,45 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import rfc8785
 
 from oasis_operator.sidecar.probe import audit, jsontext
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def event(identifier, *, user="agent", stage="ResponseComplete", verb="get", uri="/api/v1/pods", **more):
+
+def event(
+    identifier: Any,
+    *,
+    user: Any = "agent",
+    stage: Any = "ResponseComplete",
+    verb: Any = "get",
+    uri: Any = "/api/v1/pods",
+    **more: Any,
+) -> Any:
     return {
         "auditID": identifier, "stage": stage, "verb": verb, "requestURI": uri, "user": {"username": user},
         "requestReceivedTimestamp": f"2026-11-30T08:00:00.{identifier:0>6}Z", **more,
     }  # fmt: skip
 
 
-def sentinel(identifier, nonce, user=audit.ADMINISTRATOR):
+def sentinel(identifier: Any, nonce: Any, user: Any = audit.ADMINISTRATOR) -> Any:
     return event(identifier, user=user, uri=f"/api/v1/namespaces/kube-system/configmaps/{nonce}")
 
 
-def lines(*events):
+def lines(*events: Any) -> Any:
     return [json.dumps(item).encode() if isinstance(item, dict) else item for item in events]
 
 
-def window(*events):
+def window(*events: Any) -> Any:
     return audit.build_window(lines(*events), "open", "close")
 
 
-def test_a_window_holds_what_stands_between_its_sentinels_in_log_order():
+def test_a_window_holds_what_stands_between_its_sentinels_in_log_order() -> None:
     found = window(
         event("1"), sentinel("2", "open"), event("4"), event("3"), sentinel("5", "close"), event("6")
     )
@@ -47,18 +59,18 @@ def test_a_window_holds_what_stands_between_its_sentinels_in_log_order():
     ],
     ids=["no opening", "no closing", "a request that did not end", "a line that is no JSON"],
 )
-def test_a_window_in_which_something_may_be_missing_is_not_complete(events):
+def test_a_window_in_which_something_may_be_missing_is_not_complete(events: Any) -> None:
     assert not window(*events).complete
 
 
-def test_an_agent_cannot_place_a_sentinel():
+def test_an_agent_cannot_place_a_sentinel() -> None:
     found = window(
         sentinel("1", "open"), sentinel("2", "close", user="agent"), event("3"), sentinel("4", "close")
     )
     assert [entry["auditID"] for entry in found.entries] == ["2", "3"]
 
 
-def test_watches_and_streams_may_stay_open():
+def test_watches_and_streams_may_stay_open() -> None:
     found = window(
         sentinel("1", "open"),
         event("2", stage="ResponseStarted", verb="watch"),
@@ -71,7 +83,82 @@ def test_watches_and_streams_may_stay_open():
     assert found.unfinished == ()
 
 
-def test_the_chain_can_be_computed_again_from_the_evidence_and_breaks_with_any_change():
+def test_what_is_refused_before_anybody_looks_at_it_has_ended() -> None:
+    found = window(
+        sentinel("1", "open"),
+        event("2", user="", stage="ResponseStarted", responseStatus={"code": 401}),
+        event("3", user="", stage="ResponseStarted", verb="delete", responseStatus={"code": 400}),
+        sentinel("4", "close"),
+    )
+    assert found.complete
+    assert [entry["responseStatus"]["code"] for entry in found.entries] == [401, 400]
+
+
+def begun(identifier: Any, received: Any = "2026-11-30T08:00:00.5Z", **more: Any) -> Any:
+    return event(identifier, stage="RequestReceived", **{"requestReceivedTimestamp": received, **more})
+
+
+def test_the_end_of_a_request_is_not_taken_for_that_of_another_with_the_same_audit_id() -> None:
+    first, other, third = begun("mine"), begun("mine", uri="/api/v1/nodes"), begun("mine", received="later")
+    again = {**first, "stage": "ResponseComplete"}
+    found = window(sentinel("1", "open"), first, first, other, third, again, sentinel("2", "close"))
+    assert found.unfinished == ("mine", "mine", "mine")
+    ends = [again, {**other, "stage": "Panic"}, {**third, "stage": "ResponseComplete"}]
+    assert window(
+        sentinel("1", "open"), first, first, other, third, again, *ends, sentinel("2", "close")
+    ).complete
+
+
+LOST = {
+    "auditID": "mine", "stage": "ResponseComplete", "verb": "patch", "user": "agent", "code": 201,
+    "requestURI": "/apis/x", "received": "2026-11-30T08:00:00.5Z",
+}  # fmt: skip
+
+
+def lost(tmp_path: Path, *items: Any) -> Any:
+    path = tmp_path / "lost.log"
+    path.write_text("".join(f"{json.dumps(item)}\n" for item in items))
+    return audit.read_lost(path)
+
+
+def test_an_end_that_the_log_could_not_hold_is_put_back_behind_its_beginning(tmp_path: Path) -> None:
+    first, between, second = (
+        begun("mine", verb="patch", uri="/apis/x"),
+        event("2"),
+        begun("mine", verb="patch", uri="/apis/x"),
+    )
+    ends = lost(tmp_path, {**LOST, "code": 400}, {**LOST, "as": "boss"})
+    told = lines(sentinel("1", "open"), first, between, second, sentinel("3", "close"))
+    assert audit.build_window(told, "open", "close").unfinished == ("mine", "mine")
+    assert audit.build_window(told, "open", "close", ends[:1]).unfinished == ("mine",)
+    found = audit.build_window(told, "open", "close", ends)
+    assert found.complete
+    assert [(entry["seq"], entry["stage"], entry.get("recovered")) for entry in found.entries] == [
+        (1, "RequestReceived", None), (2, "ResponseComplete", True), (3, "ResponseComplete", None),
+        (4, "RequestReceived", None), (5, "ResponseComplete", True),
+    ]  # fmt: skip
+    assert found.entries[1]["responseStatus"]["code"] == 201
+    assert found.entries[1]["impersonatedUser"] == {"username": "boss"}
+    assert found.entries[4]["responseStatus"]["code"] == 400
+    assert "impersonatedUser" not in found.entries[4]
+    assert found.chain_head == audit.chain(found.entries)
+
+
+@pytest.mark.parametrize("member", ["auditID", "verb", "user", "requestURI", "received"])
+def test_a_lost_end_of_another_request_ends_nothing(tmp_path: Path, member: Any) -> None:
+    ends = lost(tmp_path, {**LOST, member: "another"})
+    told = lines(sentinel("1", "open"), begun("mine", verb="patch", uri="/apis/x"), sentinel("3", "close"))
+    found = audit.build_window(told, "open", "close", ends)
+    assert (found.unfinished, len(found.entries)) == (("mine",), 1)
+
+
+def test_lines_that_tell_of_no_lost_end_are_left_out(tmp_path: Path) -> None:
+    ends = lost(tmp_path, "text", {"auditID": "x"}, {**LOST, "code": None}, LOST)
+    assert [item.code for item in ends] == [201]
+    assert audit.read_lost(tmp_path / "none.log") == ()
+
+
+def test_the_chain_can_be_computed_again_from_the_evidence_and_breaks_with_any_change() -> None:
     found = window(sentinel("1", "open"), event("2"), event("3"), sentinel("4", "close"))
     stored = json.loads(json.dumps(found.entries))
     head = bytes(32)
@@ -83,7 +170,7 @@ def test_the_chain_can_be_computed_again_from_the_evidence_and_breaks_with_any_c
     assert audit.chain(stored) != found.chain_head
 
 
-def test_lines_of_any_length_are_read_and_an_unfinished_one_is_left(tmp_path):
+def test_lines_of_any_length_are_read_and_an_unfinished_one_is_left(tmp_path: Path) -> None:
     log = tmp_path / "audit.log"
     log.write_bytes(b"a" * 3_000_000 + b"\nb\n" + b"not yet whole")
     found = list(audit.read_lines(log))
@@ -115,12 +202,12 @@ def test_lines_of_any_length_are_read_and_an_unfinished_one_is_left(tmp_path):
         "no UTF-8",
     ],
 )
-def test_whatever_a_client_sent_can_be_written_in_canonical_form(text, value):
+def test_whatever_a_client_sent_can_be_written_in_canonical_form(text: Any, value: Any) -> None:
     assert jsontext.parse(text) == value
     rfc8785.dumps(jsontext.parse(text))
 
 
-def test_extreme_nesting_is_cut_and_the_rest_is_kept():
+def test_extreme_nesting_is_cut_and_the_rest_is_kept() -> None:
     deep = b'{"before":"[\\"{","deep":' + b'{"x":[' * 5000 + b'"\\\\"' + b"]}" * 5000 + b',"after":1}'
     found = jsontext.parse(deep)
     assert found["before"] == '["{'
@@ -129,6 +216,6 @@ def test_extreme_nesting_is_cut_and_the_rest_is_kept():
 
 
 @pytest.mark.parametrize("text", [b'[[["]", {"a": [1]}], 2]]', b'["\\\\", "[", []]', b'{"a": {"b": []}}'])
-def test_what_is_not_nested_deeply_is_not_touched(text):
+def test_what_is_not_nested_deeply_is_not_touched(text: Any) -> None:
     assert audit.parse_line(text) is None
     assert jsontext.cut_depth(text) == text

@@ -1,17 +1,22 @@
 from __future__ import annotations
 
-from oasis_operator.sidecar.probe.nodes import build_node, node_name
+from typing import TYPE_CHECKING, Any
+
 from oasis_operator.sidecar.probe.snapshot import cleaned, in_order, without_untouched
+from oasis_operator.world.nodes import build_node, node_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 START = "2026-11-30T08:00:00Z"
 
 
-def item(uid, version="1", created="2026-11-30T07:59:59Z", name=None):
+def item(uid: Any, version: Any = "1", created: Any = "2026-11-30T07:59:59Z", name: Any = None) -> Any:
     metadata = {"uid": uid, "resourceVersion": version, "creationTimestamp": created, "name": name or uid}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
 
 
-def test_what_the_cluster_had_and_nobody_touched_is_left_out_of_both():
+def test_what_the_cluster_had_and_nobody_touched_is_left_out_of_both() -> None:
     before = [item("old"), item("changed"), item("deleted"), item("prepared", created=START)]
     after = [item("old"), item("changed", "2"), item("prepared", created=START), item("new", created=START)]
     kept_before, kept_after, untouched = without_untouched(before, after, START)
@@ -20,19 +25,24 @@ def test_what_the_cluster_had_and_nobody_touched_is_left_out_of_both():
     assert untouched == 1
 
 
-def test_objects_of_a_list_are_told_what_they_are_and_lose_their_managed_fields():
+def test_objects_of_a_list_are_told_what_they_are_and_lose_their_managed_fields() -> None:
     found = cleaned({"metadata": {"name": "a", "managedFields": [{}]}, "data": {}}, "v1", "ConfigMap")
     assert found == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {}}
 
 
-def test_snapshots_are_ordered():
+def test_snapshots_are_ordered() -> None:
     assert [entry["metadata"]["name"] for entry in in_order([item("b"), item("a")])] == ["a", "b"]
 
 
-def test_nodes_differ_in_all_that_tells_nodes_apart():
+def test_nodes_differ_in_all_that_tells_nodes_apart() -> None:
     nodes = [build_node(node_name(position), position, START) for position in range(50)]
-    for path in (lambda node: node["metadata"]["name"], lambda node: node["spec"]["podCIDR"],
-                 lambda node: node["spec"]["providerID"], lambda node: node["status"]["addresses"][0]["address"],
-                 lambda node: node["status"]["nodeInfo"]["machineID"]):  # fmt: skip
+    paths: list[Callable[[dict[str, Any]], str]] = [
+        lambda node: node["metadata"]["name"],
+        lambda node: node["spec"]["podCIDR"],
+        lambda node: node["spec"]["providerID"],
+        lambda node: node["status"]["addresses"][0]["address"],
+        lambda node: node["status"]["nodeInfo"]["machineID"],
+    ]
+    for path in paths:
         assert len({path(node) for node in nodes}) == 50
     assert nodes[0] == build_node(node_name(0), 0, START)
