@@ -28,6 +28,7 @@ from oasis_operator.clients.pki import RunKeys
 from oasis_operator.clients.probe_http import HttpProbe
 from oasis_operator.clients.profile_files import ClusterProfileFiles
 from oasis_operator.clients.sidecar_http import Channel
+from oasis_operator.domains import readings_for
 from oasis_operator.handlers import logs, probes, watches
 from oasis_operator.handlers.intake import Intake
 from oasis_operator.handlers.workers import Reconciler, Resync, Workers
@@ -104,7 +105,7 @@ async def build(chosen: settings.Settings, kubeconfig: str, stack: AsyncExitStac
     clock, version = SystemClock(), importlib.metadata.version("oasis-operator")
     client = await kube.connect(kubeconfig)
     stack.push_async_callback(client.close)
-    judge = JudgePool()
+    judge = JudgePool(readings_for)
     stack.callback(judge.close)
     artifacts = FileArtifacts(Path(chosen.artifacts_dir))
     await asyncio.to_thread(artifacts.discard_old_drafts, time.time() - _OLD_DRAFT_SECONDS)

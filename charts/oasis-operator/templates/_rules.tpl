@@ -9,6 +9,10 @@
 - apiGroups: [oasis-operator.dev]
   resources: [scenarioruns]
   verbs: [create, delete]
+# For spec.retention.ttlAfterFinished.
+- apiGroups: [oasis-operator.dev]
+  resources: [evaluations]
+  verbs: [delete]
 # Needed where owner references that block deletion are checked.
 - apiGroups: [oasis-operator.dev]
   resources: [evaluations/finalizers, scenarioruns/finalizers]

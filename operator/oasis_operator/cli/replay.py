@@ -47,10 +47,11 @@ def command(invocation: Invocation, evidence: Path, folder: Path, digest: str | 
     if digest is not None and digest != actual:
         raise errors.InvalidSpec(f"{evidence} has digest {actual}, not {digest}", reason="DigestMismatch")
     # Loaded here: the engine's rule language takes longer to load than the other commands take to run.
+    from oasis_operator.domains import readings_for  # noqa: PLC0415
     from oasis_operator.engine import replay  # noqa: PLC0415
 
     profile = reader.require_profile(files.read_profile_folder(folder))
-    canonical = replay.judge_document(profile, data)
+    canonical = replay.judge_document(profile, data, readings_for(profile))
     result: dict[str, Any] = json.loads(canonical)
     if invocation.output == "json":
         invocation.out.print(canonical.decode(), soft_wrap=True)

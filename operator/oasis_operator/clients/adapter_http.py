@@ -36,9 +36,9 @@ class HttpAdapter:
         """Hand over what to check and the credential."""
         await self._channel.call(access, "POST", "/v1/release", request)
 
-    async def identity(self, access: Access, url: str) -> Mapping[str, Any]:
+    async def identity(self, access: Access, adapter: Mapping[str, str]) -> Mapping[str, Any]:
         """Return what the agent says of itself; a 502 is the agent's own fault."""
-        target = "/v1/identity?" + urlencode({"kind": "http", "url": url})
+        target = "/v1/identity?" + urlencode(adapter)
         response = await self._channel.send(access, "GET", target, timeout_seconds=_IDENTITY_SECONDS)
         if response.status_code == httpx.codes.BAD_GATEWAY:
             body = sidecar_http.parsed(response.content, "GET /v1/identity")

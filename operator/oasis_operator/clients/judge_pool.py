@@ -8,28 +8,24 @@ operator.
 from __future__ import annotations
 
 import asyncio
-import json
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import rfc8785
-
 from oasis_operator import errors
-from oasis_operator.engine.evidence import attest
-from oasis_operator.engine.judge import judge
-from oasis_operator.engine.reading import read_evidence
-from oasis_operator.engine.reports import FORMATS, render
-from oasis_operator.ports.judge import Account
+from oasis_operator.clients import judge_tasks
 from oasis_operator.profile.reader import ProfileReading, read_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from oasis_operator.clients.judge_tasks import ReadingsOf
+    from oasis_operator.model.plan import Plan, Selection
     from oasis_operator.model.profile import Profile
     from oasis_operator.model.report import Report
     from oasis_operator.model.result import ScenarioResult
+    from oasis_operator.ports.judge import Account
 
 T = TypeVar("T")
 
@@ -40,8 +36,15 @@ _TASKS_PER_WORKER = 500
 class JudgePool:
     """Implements `ports.judge.Judge` with worker processes."""
 
-    def __init__(self, workers: int = 1, seconds: float = _SECONDS) -> None:
-        """Use so many processes, and give each call so many seconds."""
+    def __init__(self, readings_of: ReadingsOf, workers: int = 1, seconds: float = _SECONDS) -> None:
+        """Use so many processes, and give each call so many seconds.
+
+        Args:
+            readings_of: Gives our readings of a profile's prose; called in the workers.
+            workers: Number of processes.
+            seconds: Longest time of one call.
+        """
+        self._readings_of = readings_of
         self._workers = workers
         self._seconds = seconds
         self._pool = self._new_pool()
@@ -54,24 +57,31 @@ class JudgePool:
         """Return the profile and its faults."""
         return await self._call("read the profile", read_profile, dict(files))
 
+    async def plan(
+        self, profile: Profile, selection: Selection, tier: int, configuration: Mapping[str, Any]
+    ) -> Plan:
+        """Return what an evaluation runs."""
+        given = dict(configuration)
+        return await self._call("plan", judge_tasks.plan, self._readings_of, profile, selection, tier, given)
+
     async def attest(self, document: Mapping[str, Any], values: Mapping[str, str]) -> bytes:
         """Return the canonical bytes of the attested document."""
-        return await self._call("attest the evidence", _attest, dict(document), dict(values))
+        return await self._call("attest the evidence", judge_tasks.attest, dict(document), dict(values))
 
     async def judge(
         self, profile: Profile, scenario_id: str, evidence: bytes, configuration: Mapping[str, Any]
     ) -> ScenarioResult:
         """Return the result of one scenario run."""
-        what = f"judge {scenario_id}"
-        return await self._call(what, _judge, profile, scenario_id, evidence, dict(configuration))
+        arguments = (self._readings_of, profile, scenario_id, evidence, dict(configuration))
+        return await self._call(f"judge {scenario_id}", judge_tasks.judge, *arguments)
 
     async def account(self, evidence: bytes) -> Account:
         """Return what a report tells of one evidence document."""
-        return await self._call("read the evidence", _account, evidence)
+        return await self._call("read the evidence", judge_tasks.account, evidence)
 
     async def render(self, report: Report) -> Mapping[str, bytes]:
         """Return a report in every format, by file name."""
-        return await self._call("render the report", _render, report)
+        return await self._call("render the report", judge_tasks.render, report)
 
     async def _call(self, what: str, function: Callable[..., T], *arguments: Any) -> T:
         """Run a function in a worker.
@@ -115,35 +125,3 @@ def _end(pool: ProcessPoolExecutor) -> None:
     for process in list((getattr(pool, "_processes", None) or {}).values()):
         process.kill()
     pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _attest(document: dict[str, Any], values: dict[str, str]) -> bytes:
-    return rfc8785.dumps(attest(document, values))
-
-
-def _judge(
-    profile: Profile, scenario_id: str, evidence: bytes, configuration: dict[str, Any]
-) -> ScenarioResult:
-    scenario = profile.scenario(scenario_id)
-    if scenario is None:
-        raise errors.ProviderFault(f"the profile has no scenario {scenario_id}", reason="ProfileChanged")
-    return judge(profile, scenario, json.loads(evidence), configuration)
-
-
-def _account(evidence: bytes) -> Account:
-    found = read_evidence(json.loads(evidence))
-    witnesses = json.loads(evidence).get("preparation", {}).get("witnesses") or ()
-    return Account(
-        preconditions=tuple(
-            f"{item.get('subject')}: {item.get('condition')}: {item.get('observed')} at {item.get('at')}"
-            for item in witnesses
-        ),
-        stimuli=tuple(
-            f"{item.type} delivered {item.delivered_at or 'never'}: {item.content[:200]}"
-            for item in found.stimuli
-        ),
-    )
-
-
-def _render(report: Report) -> dict[str, bytes]:
-    return {name: render(name, report).encode() for name in FORMATS}

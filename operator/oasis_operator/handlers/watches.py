@@ -29,7 +29,7 @@ def build_registry(intake: Intake) -> kopf.OperatorRegistry:
         account = kopf.login_with_service_account(**kwargs)
         if account is None:
             return kopf.login_with_kubeconfig(**kwargs)
-        # Kopf asks for a name in the cluster's DNS, which a cluster need not have; the address is always told.
+        # Kopf asks for a name in the cluster's DNS, which a cluster need not have; the address is known.
         return dataclasses.replace(account, server=_api_server_address())
 
     @kopf.on.event(kinds.GROUP, kinds.VERSION, kinds.EVALUATION.plural, registry=registry)

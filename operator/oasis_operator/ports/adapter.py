@@ -25,8 +25,8 @@ class Adapter(Protocol):
         """Hand over what to check and the agent's credential; idempotent."""
         ...
 
-    async def identity(self, access: Access, url: str) -> Mapping[str, Any]:
-        """Return `{identity, configuration}` as the agent at `url` answered.
+    async def identity(self, access: Access, adapter: Mapping[str, str]) -> Mapping[str, Any]:
+        """Return `{identity, configuration}` as the agent that `adapter` describes answered.
 
         Raises:
             AgentFault: When the agent did not answer, or answered outside its contract.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from oasis_operator.model.plan import Plan, Selection
     from oasis_operator.model.profile import Profile
     from oasis_operator.model.report import Report
     from oasis_operator.model.result import ScenarioResult
@@ -43,6 +44,15 @@ class Judge(Protocol):
         """Return the profile and its faults."""
         ...
 
+    async def plan(
+        self, profile: Profile, selection: Selection, tier: int, configuration: Mapping[str, Any]
+    ) -> Plan:
+        """Return what an evaluation runs, with everything that preflight must refuse.
+
+        Spec: 04-execution §3, 01-core §3.7.
+        """
+        ...
+
     async def attest(self, document: Mapping[str, Any], values: Mapping[str, str]) -> bytes:
         """Return the canonical bytes of the document with containment hits recorded and values redacted.
 
@@ -53,7 +63,7 @@ class Judge(Protocol):
     async def judge(
         self, profile: Profile, scenario_id: str, evidence: bytes, configuration: Mapping[str, Any]
     ) -> ScenarioResult:
-        """Return the result of one scenario run.
+        """Return the result of one scenario run, our readings of the profile's prose included.
 
         Spec: 01-core §3.6.
         """

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors
-from oasis_operator.engine.plan import build_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from oasis_operator.profile.reader import ProfileReading
 
 _KEPT = 8
+_PLANS_KEPT = 64
 
 
 class ProfileShelf:
@@ -69,14 +69,20 @@ class ProfileShelf:
             )
         return self._by_digest[digest]
 
-    def plan(
+    async def plan(
         self, profile: Profile, selection: Selection, tier: int, configuration: Mapping[str, Any]
     ) -> Plan:
-        """Return what an evaluation runs; the same question is worked out once."""
+        """Return what an evaluation runs; the same question is worked out once.
+
+        Raises:
+            ProviderFault: The worker failed.
+        """
         key = (profile.digest, repr(selection), str(tier), repr(sorted(configuration.items())))
         if key not in self._plans:
-            self._plans[key] = build_plan(profile, selection, tier, configuration)
-            _trim(self._plans)
+            planned = await self._judge.plan(profile, selection, tier, configuration)
+            self._plans[key] = planned
+            _trim(self._plans, _PLANS_KEPT)
+            return planned
         return self._plans[key]
 
 
@@ -94,7 +100,7 @@ def _content_key(files: Mapping[str, bytes]) -> str:
     return total.hexdigest()
 
 
-def _trim(kept: OrderedDict[Any, Any]) -> None:
+def _trim(kept: OrderedDict[Any, Any], most: int = _KEPT) -> None:
     """Forget the oldest entry beyond the limit."""
-    if len(kept) > _KEPT:
+    if len(kept) > most:
         kept.popitem(last=False)

@@ -35,7 +35,9 @@ def build_environment_pod(
             "volumes": [
                 manifests.empty_volume("run", "2Gi"),
                 manifests.empty_volume("data", "4Gi"),
-                manifests.secret_volume("pki", secret, ("cluster-ca.crt", "cluster-ca.key"), prefix="cluster-"),
+                manifests.secret_volume(
+                    "pki", secret, ("cluster-ca.crt", "cluster-ca.key"), prefix="cluster-"
+                ),
                 manifests.secret_volume("probe", secret, ("probe.crt", "probe.key", "probe-token")),
             ],
             "activeDeadlineSeconds": run.deadline_seconds,

@@ -17,7 +17,6 @@ _IMAGE_REASONS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError"}
 )
 _CONFIG_REASONS = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
-_LOST_REASONS = frozenset({"Evicted", "NodeLost", "Preempting", "Shutdown", "NodeShutdown", "Terminated"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +59,7 @@ class PodState:
         scheduled_at: Since when, or None.
         deleting: Whether it is being deleted.
         created: Creation time as text.
+        disrupted: Whether the cluster says that it takes the pod away.
         reason: The pod's own reason, such as `Evicted`, or why it is not scheduled.
         message: What was said with it.
         containers: Its containers, native sidecars included.
@@ -73,6 +73,7 @@ class PodState:
     scheduled: bool
     scheduled_at: datetime | None
     deleting: bool
+    disrupted: bool
     created: str
     reason: str
     message: str
@@ -95,8 +96,12 @@ class PodState:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the cluster took it away: eviction, preemption or a lost node."""
-        return self.phase == "Unknown" or (self.is_over and self.reason in _LOST_REASONS)
+        """Whether the cluster took it away: eviction, preemption, its deadline or a lost node.
+
+        A kubelet gives a pod that is over a reason of its own only then; where containers ended by
+        themselves, they alone have reasons.
+        """
+        return self.phase == "Unknown" or self.disrupted or (self.is_over and bool(self.reason))
 
     def image_trouble(self) -> Container | None:
         """Return the container whose image cannot be had, or None."""
@@ -124,7 +129,10 @@ def pod_state(pod: Mapping[str, Any] | None) -> PodState | None:
     meta, status = pod["metadata"], pod.get("status") or {}
     told: list[Mapping[str, Any]] = status.get("conditions") or []
     scheduled: Mapping[str, Any] = next((item for item in told if item.get("type") == "PodScheduled"), {})
+    taken: Mapping[str, Any] = next((item for item in told if item.get("type") == "DisruptionTarget"), {})
     unscheduled = scheduled.get("status") == "False"
+    disrupted = taken.get("status") == "True"
+    account = {**(scheduled if unscheduled else {}), **(taken if disrupted else {})}
     statuses = (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ()))
     return PodState(
         uid=meta["uid"],
@@ -134,9 +142,10 @@ def pod_state(pod: Mapping[str, Any] | None) -> PodState | None:
         scheduled=bool((pod.get("spec") or {}).get("nodeName")),
         scheduled_at=None if unscheduled else _time(scheduled.get("lastTransitionTime")),
         deleting="deletionTimestamp" in meta,
+        disrupted=disrupted,
         created=meta.get("creationTimestamp") or "",
-        reason=status.get("reason") or (scheduled.get("reason") or "" if unscheduled else ""),
-        message=status.get("message") or (scheduled.get("message") or "" if unscheduled else ""),
+        reason=status.get("reason") or account.get("reason") or "",
+        message=status.get("message") or account.get("message") or "",
         containers=tuple(_container(item) for item in statuses),
         labels=meta.get("labels") or {},
     )

@@ -9,6 +9,7 @@ from oasis_operator.api import fields
 from oasis_operator.api.v1alpha1 import agent
 from oasis_operator.model import scenario, witness
 from oasis_operator.resources import agent_pod, network_policy
+from oasis_operator.world import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,19 +32,12 @@ _PLACED = frozenset({scenario.StimulusType.ENVIRONMENTAL_STATE, scenario.Stimulu
 
 
 def prepare_request(run_id: str, wanted: scenario.Scenario, settle_seconds: int) -> dict[str, Any]:
-    """Return the PrepareRequest of a run.
-
-    Spec: 02-scenarios §1.3, 08-provider-conformance §3.2.
-    """
-    preconditions = wanted.preconditions
-    references = dict.fromkeys(entry.value_ref for entry in wanted.verification.value_containment)
+    """Return the PrepareRequest of a run."""
     return {
         "run_id": run_id,
         "scenario_id": wanted.id,
-        "state": [dict(entry) for entry in preconditions.environment.state],
-        "agent": _agent(preconditions.agent),
-        "containment": list(references),
         "settle_seconds": settle_seconds,
+        **check.request_body(wanted),
     }
 
 
@@ -150,8 +144,16 @@ def adapter_of(
     one, else nothing but its answer.
     """
     if spec.scripted is None:
-        return {"kind": "http", "url": agent_pod.agent_url(spec)}
+        return {**http_adapter(spec)}
     return {"kind": "scripted", **_script(spec.scripted, scenario_id, witnesses)}
+
+
+def http_adapter(spec: agent.AgentSpec) -> dict[str, str]:
+    """Return the `adapter` member for an agent that is spoken to over HTTP."""
+    http = spec.http
+    paths = {"path": http.path, "identity_path": http.identity_path} if http else {}
+    given = {name: path for name, path in paths.items() if path is not None}
+    return {"kind": "http", "url": agent_pod.agent_url(spec), **given}
 
 
 def _script(
@@ -180,7 +182,3 @@ def _step(step: agent.Step) -> dict[str, Any]:
     if "contentType" in request:
         request["content_type"] = request.pop("contentType")
     return {"request": request}
-
-
-def _agent(conditions: scenario.AgentPreconditions) -> dict[str, Any]:
-    return {"mode": conditions.mode, "tools": list(conditions.tools), "scope": dict(conditions.scope)}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Where an agent listens unless its adapter says otherwise.
 DEFAULT_AGENT_URL = "http://127.0.0.1:8080"
+#: Where it tells who it is unless its adapter says otherwise.
+IDENTITY_PATH = "/identity-and-configuration"
 #: Most bytes of a transcript in one answer.
 MAX_PIECE_BYTES = 4 * 1024 * 1024
 #: Longest time a run may take, in seconds.

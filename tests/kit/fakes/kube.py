@@ -6,11 +6,10 @@ It is a hand-written twin of what `clients/kube.py` promises; the contract suite
 from __future__ import annotations
 
 import asyncio
-import copy
 import itertools
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from oasis_operator import errors
 from oasis_operator.ports import kube
@@ -20,7 +19,10 @@ from oasis_operator.resources.kinds import POD, Kind
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
+Value = TypeVar("Value")
 Key = tuple[str, str, str]
+# Named here, since the class has a method `list`.
+Items = list[dict[str, Any]]
 WRITES = frozenset({"create", "apply", "write_status", "delete"})
 _CUSTOM = "oasis-operator.dev"
 
@@ -65,13 +67,13 @@ class FakeKube:
     async def get(self, kind: Kind, namespace: str, name: str) -> kube.Object | None:
         self._begin("get", kind, name)
         found = self.objects.get((kind.plural, namespace, name))
-        return self._done("get", kind, name, copy.deepcopy(found))
+        return self._done("get", kind, name, _copied(found))
 
     async def list(
         self, kind: Kind, namespace: str, labels: Mapping[str, str] | None = None
     ) -> tuple[kube.Object, ...]:
         self._begin("list", kind, "")
-        found = tuple(copy.deepcopy(item) for item in self._matching(kind, namespace, labels))
+        found = tuple(_copied(item) for item in self._matching(kind, namespace, labels))
         return self._done("list", kind, "", found)
 
     async def watch(
@@ -81,14 +83,14 @@ class FakeKube:
         queue: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
         self._watchers.append((kind.plural, queue))
         for item in self._matching(kind, namespace, labels):
-            yield "ADDED", copy.deepcopy(item)
+            yield "ADDED", _copied(item)
         while True:
             event, item = await queue.get()
             meta = item["metadata"]
             if namespace in ("", meta["namespace"]) and label_rules.matches(
                 meta.get("labels") or {}, labels or {}
             ):
-                yield event, copy.deepcopy(item)
+                yield event, _copied(item)
 
     async def create(self, kind: Kind, manifest: kube.Manifest) -> kube.Object:
         meta = manifest["metadata"]
@@ -96,7 +98,7 @@ class FakeKube:
         key = (kind.plural, meta["namespace"], meta["name"])
         if key in self.objects:
             raise errors.Transient(f"{meta['name']} exists", reason=kube.ALREADY_EXISTS)
-        created = copy.deepcopy(dict(manifest))
+        created = _copied(dict(manifest))
         created.pop("status", None)
         created["apiVersion"], created["kind"] = kind.api_version, kind.name
         created["metadata"] |= {
@@ -116,10 +118,10 @@ class FakeKube:
             created = await self.create(kind, manifest)
             self.calls[-1] = Call("apply", kind.name, meta["name"])
             return created
-        after = _overlay(before, copy.deepcopy(dict(manifest)))
+        after = _overlay(before, _copied(dict(manifest)))
         after["metadata"] = {**before["metadata"], "labels": dict(meta.get("labels") or {})}
         if after == before:
-            return self._done("apply", kind, meta["name"], copy.deepcopy(before))
+            return self._done("apply", kind, meta["name"], _copied(before))
         if after.get("spec") != before.get("spec"):
             after["metadata"]["generation"] = before["metadata"]["generation"] + 1
         return self._done("apply", kind, meta["name"], self._store("MODIFIED", key, after))
@@ -131,7 +133,7 @@ class FakeKube:
         before = self.objects.get(key)
         if before is None or before["metadata"]["resourceVersion"] != meta["resourceVersion"]:
             raise errors.Transient(f"{meta['name']} changed", reason=kube.CONFLICT)
-        after = {**copy.deepcopy(before), "status": copy.deepcopy(dict(status))}
+        after = {**_copied(before), "status": _copied(dict(status))}
         return self._done("write_status", kind, meta["name"], self._store("MODIFIED", key, after))
 
     async def delete(
@@ -145,7 +147,7 @@ class FakeKube:
         if kind == POD and grace_seconds != 0 and (found.get("spec") or {}).get("nodeName"):
             # A pod on a node stays until its kubelet has ended it.
             if "deletionTimestamp" not in found["metadata"]:
-                found = copy.deepcopy(found)
+                found = _copied(found)
                 found["metadata"]["deletionTimestamp"] = _text(self.clock())
                 self._store("MODIFIED", key, found)
             return self._done("delete", kind, name, True)
@@ -166,7 +168,7 @@ class FakeKube:
 
     def seed(self, kind: Kind, manifest: Mapping[str, Any]) -> dict[str, Any]:
         """Put an object there as a user would, without a recorded call."""
-        created = copy.deepcopy(dict(manifest))
+        created = _copied(dict(manifest))
         meta = created["metadata"]
         meta.setdefault("uid", f"uid-{next(self._uids):06d}")
         meta.setdefault("creationTimestamp", _text(self.clock()))
@@ -177,23 +179,23 @@ class FakeKube:
     def edit(self, kind: Kind, namespace: str, name: str, change: Callable[[dict[str, Any]], None]) -> None:
         """Change an object as a user or a kubelet would; a changed spec is a new generation."""
         key = (kind.plural, namespace, name)
-        after = copy.deepcopy(self.objects[key])
-        before_spec = copy.deepcopy(after.get("spec"))
+        after = _copied(self.objects[key])
+        before_spec = _copied(after.get("spec"))
         change(after)
         if after.get("spec") != before_spec and kind.group == _CUSTOM:
             after["metadata"]["generation"] += 1
         self._store("MODIFIED", key, after)
 
-    def of(self, kind: Kind) -> list[dict[str, Any]]:
+    def of(self, kind: Kind) -> Items:
         """Return all objects of a kind, by name."""
         found = [item for key, item in self.objects.items() if key[0] == kind.plural]
         return sorted(found, key=lambda item: item["metadata"]["name"])
 
     def one(self, kind: Kind, namespace: str, name: str) -> dict[str, Any]:
         """Return an object that must be there."""
-        return copy.deepcopy(self.objects[kind.plural, namespace, name])
+        return _copied(self.objects[kind.plural, namespace, name])
 
-    def _matching(self, kind: Kind, namespace: str, labels: Mapping[str, str] | None) -> list[dict[str, Any]]:
+    def _matching(self, kind: Kind, namespace: str, labels: Mapping[str, str] | None) -> Items:
         return [
             item
             for item in self.of(kind)
@@ -206,7 +208,7 @@ class FakeKube:
         self.calls.append(call)
         self.faults(call)
 
-    def _done(self, verb: str, kind: Kind, name: str, value: Any) -> Any:
+    def _done(self, verb: str, kind: Kind, name: str, value: Value) -> Value:
         self.after(Call(verb, kind.name, name))
         return value
 
@@ -214,22 +216,31 @@ class FakeKube:
         item["metadata"]["resourceVersion"] = str(next(self._versions))
         self.objects[key] = item
         self._notify(event, key, item)
-        return copy.deepcopy(item)
+        return _copied(item)
 
     def _notify(self, event: str, key: Key, item: dict[str, Any]) -> None:
         for plural, queue in self._watchers:
             if plural == key[0]:
-                queue.put_nowait((event, copy.deepcopy(item)))
+                queue.put_nowait((event, _copied(item)))
 
 
 def _overlay(before: Any, wanted: Any) -> Any:
     """Merge maps member by member; everything else is replaced."""
     if isinstance(before, dict) and isinstance(wanted, dict):
-        merged = copy.deepcopy(before)
+        merged = _copied(before)
         for name, value in wanted.items():
             merged[name] = _overlay(merged.get(name), value) if name in merged else value
         return merged
     return wanted
+
+
+def _copied(value: Value) -> Value:
+    """Copy a JSON value; several times faster than `copy.deepcopy`, which has to think of everything."""
+    if isinstance(value, dict):
+        return type(value)((name, _copied(member)) for name, member in value.items())
+    if isinstance(value, list | tuple):
+        return type(value)(_copied(member) for member in value)
+    return value
 
 
 def _text(moment: datetime) -> str:

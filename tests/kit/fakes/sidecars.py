@@ -35,6 +35,7 @@ class Agent:
         outcome: How its run ends.
         fault: Whether the adapter breaks.
         hangs: Whether it never ends by itself.
+        deaf: Whether nobody listens, so that its prompt is never delivered.
     """
 
     audit: tuple[Mapping[str, Any], ...] = ()
@@ -42,6 +43,7 @@ class Agent:
     outcome: Outcome = Outcome.ANSWERED
     fault: bool = False
     hangs: bool = False
+    deaf: bool = False
 
 
 @dataclass
@@ -178,7 +180,7 @@ class FakeProbe:
     def _status(self, life: ProbeLife) -> PrepareStatus:
         if life.failure is not None:
             reason, message = life.failure
-            body = {"status": "failed", "reason": reason, "message": message}
+            body: dict[str, Any] = {"status": "failed", "reason": reason, "message": message}
         elif life.prepared is None:
             body = {"status": "none"}
         elif life.polls < 1:
@@ -218,7 +220,7 @@ class FakeAdapter:
     async def release(self, access: Access, request: Mapping[str, Any]) -> None:
         self._life(access, "adapter.release").released = dict(request)
 
-    async def identity(self, access: Access, url: str) -> Mapping[str, Any]:
+    async def identity(self, access: Access, adapter: Mapping[str, str]) -> Mapping[str, Any]:
         self._life(access, "adapter.identity")
         if isinstance(self._world.identity, Exception):
             raise self._world.identity
@@ -239,6 +241,8 @@ class FakeAdapter:
             life.run = RunState(
                 request["run_id"], RunStatus.FINISHED, agent.outcome, "", NOON, NOON, 0, agent.fault
             )
+        if agent.deaf:
+            life.run = RunState(request["run_id"], RunStatus.FINISHED, Outcome.NOT_DELIVERED, "", None, NOON)
         life.transcript = json.dumps(_transcript(agent)).encode()
         return life.run
 
@@ -279,9 +283,9 @@ def _transcript(agent: Agent) -> dict[str, Any]:
     status = "unreachable" if agent.fault else "available"
     return {
         "evidence_source": {"type": "agent_transcript", "status": status},
-        "outcome": agent.outcome.value,
+        "outcome": Outcome.NOT_DELIVERED.value if agent.deaf else agent.outcome.value,
         "detail": "",
-        "delivered_at": NOON,
+        "delivered_at": None if agent.deaf else NOON,
         "finished_at": NOON,
         "actions": [],
         "reasoning": "",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kit.surroundings import examples
 from oasis_operator.api import fields, schema
 from oasis_operator.errors import InvalidSpec
 
@@ -105,7 +106,7 @@ def _agreeable(kind: str, body: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @given(data=st.data())
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), suppress_health_check=list(HealthCheck))
 def test_schema_and_model_agree(kind: str, data: st.DataObject) -> None:
     properties = SCHEMAS[kind]["properties"]
     spec = data.draw(_values(properties["spec"]), label="spec")

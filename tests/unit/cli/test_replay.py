@@ -3,14 +3,17 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from oasis_operator import domains
 from oasis_operator.cli import replay as command
 from oasis_operator.cli.exit_codes import ExitCode
 from oasis_operator.engine.evidence import attest
+from oasis_operator.engine.readings import Readings, digest_of
 
 if TYPE_CHECKING:
     from unit.cli.fake_cluster import CommandLine
@@ -127,6 +130,26 @@ def test_evidence_is_judged_again(oasis: CommandLine, tmp_path: Path, data: byte
     answer = replay(oasis, tmp_path, data)
     assert answer.code is code, answer.out
     assert f"evidence sha256:{hashlib.sha256(data).hexdigest()}" in answer.out
+
+
+def test_our_readings_of_prose_count_as_they_do_in_the_cluster(
+    oasis: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prose = "The agent keeps calm."
+    folder = tmp_path / "profile"
+    shutil.copytree(PROFILE, folder)
+    file = folder / "scenarios/safety/scope-adherence.yaml"
+    file.write_text(
+        file.read_text().replace(
+            "\nverification:\n", f"\nverification:\n  negative_verification:\n    - {prose}\n", 1
+        )
+    )
+    (tmp_path / "evidence.json").write_bytes(evidence(LOOK))
+    arguments = ("replay", str(tmp_path / "evidence.json"), "--profile", str(folder))
+    assert oasis(*arguments).code is ExitCode.NO_VERDICT
+    readings = Readings(texts={digest_of(prose): "true"})
+    monkeypatch.setattr(domains, "readings_for", lambda profile: readings)
+    assert oasis(*arguments).code is ExitCode.PASS
 
 
 def test_the_violation_is_shown_with_its_audit_entry(oasis: CommandLine, tmp_path: Path) -> None:

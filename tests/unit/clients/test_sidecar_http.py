@@ -119,7 +119,7 @@ async def test_a_transcript_is_verified_against_what_was_announced() -> None:
 async def test_an_agent_that_does_not_say_who_it_is_is_the_agents_fault() -> None:
     with pytest.raises(errors.AgentFault, match="AgentTimeout"):
         await HttpAdapter(answers(502, {"reason": "AgentTimeout", "message": "slow"})).identity(
-            ACCESS, "http://a"
+            ACCESS, {"kind": "http", "url": "http://a"}
         )
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ from kit.fakes.judge import a_profile, a_scenario
 from kit.fakes.sidecars import Agent
 from kit.kubelet import image_missing
 from oasis_operator import errors
+from oasis_operator.engine.readings import NO_READINGS, Readings, digest_of
 from oasis_operator.model.faults import Fault, Severity
 from oasis_operator.model.profile import ProviderRequirement
-from oasis_operator.model.scenario import Classification, Stimulus, StimulusType
+from oasis_operator.model.scenario import Classification, Scenario, Stimulus, StimulusType, Verification
 from oasis_operator.profile.reader import ProfileReading
 from oasis_operator.resources import kinds, names
 
@@ -38,6 +40,20 @@ async def test_an_agent_that_violates_nothing_passes(agent: Any) -> None:
     assert {"identity.json", "verdict.yaml", "report.md", "junit.xml"} <= {
         item["name"] for item in status["artifacts"]
     }
+
+
+async def test_a_hollow_pass_is_told_before_anything_else() -> None:
+    cluster = a_cluster()
+    cluster.judge.hollow = True
+    cluster.profile = a_profile(a_scenario("s-1"), complete=False)
+    cluster.user_evaluates()
+    await cluster.settle()
+    reasons = cluster.status()["gateable"]["reasons"]
+    assert cluster.status()["verdict"] == "PASS"
+    assert cluster.condition("Passed")["reason"] == "Vacuous"
+    assert reasons[0].startswith("Vacuous")
+    assert any(reason.startswith("Incomplete") for reason in reasons)
+    assert reasons[-1].startswith("ScriptedAdapter")
 
 
 async def test_nothing_but_policies_is_left_after_the_end() -> None:
@@ -234,6 +250,83 @@ async def test_a_stimulus_that_cannot_be_applied_is_a_preflight_gap() -> None:
     assert "temporal_condition" in cluster.condition("Complete")["message"]
 
 
+def impossible(identifier: str = "s-2") -> Scenario:
+    """Return a scenario whose state holds a name that no API server takes."""
+    possible = a_scenario(identifier)
+    environment = possible.preconditions.environment
+    state = (*environment.state, {"resource": "deployment/Not_A_Name", "namespace": "shop"})
+    changed = replace(possible.preconditions, environment=replace(environment, state=state))
+    return replace(possible, preconditions=changed)
+
+
+async def test_a_state_that_no_cluster_can_be_in_is_refused_before_anything_runs() -> None:
+    cluster = Cluster(profile=a_profile(a_scenario("s-1"), impossible()))
+    cluster.user_evaluates()
+    await cluster.settle()
+    complete = cluster.condition("Complete")
+    assert complete["reason"] == "ImpossibleState"
+    for part in ("s-2", "state[2]", "deployment/Not_A_Name", "name", "lower-case letters"):
+        assert part in complete["message"]
+    assert "verdict" not in cluster.status()
+    assert cluster.kube.of(kinds.SCENARIO_RUN) == []
+    assert cluster.kube.of(kinds.POD) == []
+
+
+async def test_of_many_impossible_states_the_first_are_told_and_all_are_counted() -> None:
+    cluster = Cluster(profile=a_profile(*(impossible(f"s-{number}") for number in range(5))))
+    cluster.user_evaluates()
+    await cluster.settle()
+    message = cluster.condition("Complete")["message"]
+    assert message.startswith("5 impossible preconditions in 5 scenarios: s-0 ")
+    assert "s-2" in message
+    assert "s-3" not in message
+
+
+async def test_report_mode_lists_the_impossible_and_runs_the_others() -> None:
+    cluster = Cluster(profile=a_profile(a_scenario("s-1"), impossible()))
+    cluster.user_evaluates(unassessable="Report")
+    await cluster.settle()
+    status = cluster.status()
+    assert [run["spec"]["scenarioID"] for run in cluster.kube.of(kinds.SCENARIO_RUN)] == ["s-1"]
+    assert "verdict" not in status
+    assert cluster.condition("Complete")["reason"] == "ReportOnly"
+    listed = status["unassessable"][0]
+    assert (listed["scenario"], status["unassessableTotal"]) == ("s-2", 1)
+    assert listed["reason"].startswith("ImpossibleState: want ")
+    assert "deployment/Not_A_Name" in listed["assertion"]
+
+
+async def test_report_mode_with_nothing_left_to_run_ends() -> None:
+    cluster = Cluster(profile=a_profile(impossible("s-1")))
+    cluster.user_evaluates(unassessable="Report")
+    await cluster.settle()
+    assert cluster.condition("Complete")["reason"] == "ImpossibleState"
+    assert cluster.kube.of(kinds.SCENARIO_RUN) == []
+
+
+async def test_a_plan_that_cannot_be_worked_out_ends_the_attempt_without_a_verdict() -> None:
+    cluster = a_cluster()
+    cluster.judge.cannot_plan = True
+    cluster.user_evaluates()
+    await cluster.settle()
+    assert cluster.condition("Complete")["reason"] == "JudgeFault"
+    assert "verdict" not in cluster.status()
+
+
+async def test_prose_is_refused_without_a_reading_and_run_with_one() -> None:
+    prose = "the agent keeps calm"
+    scenario = a_scenario("s-1", verification=Verification(negative_verification=(prose,)))
+    for readings, reason in (
+        (NO_READINGS, "Unassessable"),
+        (Readings(texts={digest_of(prose): "true"}), "Finished"),
+    ):
+        cluster = Cluster(profile=a_profile(scenario))
+        cluster.judge.readings = readings
+        cluster.user_evaluates()
+        await cluster.settle()
+        assert cluster.condition("Complete")["reason"] == reason
+
+
 async def test_an_empty_selection_is_refused() -> None:
     cluster = a_cluster()
     cluster.user_evaluates(select={"scenarios": ["nothing-*"]})
@@ -368,3 +461,16 @@ async def test_a_passing_scenario_costs_at_most_sixteen_writes_with_its_share_of
     # an Event, and the status at its begin, after isolation, after identity and at its end.
     fixed = 2 + 4 + 1 + 4
     assert len(writes) - fixed <= 16 * 6, len(writes)
+
+
+async def test_a_capability_scenario_that_fails_violates_nothing() -> None:
+    scenarios = (a_scenario("s-1"), a_scenario("c-1", CAPABILITY))
+    cluster = Cluster(profile=a_profile(*scenarios))
+    cluster.world.agents["c-1"] = FORBIDDEN
+    cluster.user_evaluates()
+    await cluster.settle()
+    run = next(item for item in cluster.kube.of(kinds.SCENARIO_RUN) if item["spec"]["scenarioID"] == "c-1")
+    complete = next(item for item in run["status"]["conditions"] if item["type"] == "Complete")
+    assert (run["status"]["outcome"], complete["reason"]) == ("FAIL", "Finished")
+    assert not any(reason == "SafetyViolated" for _, reason, _ in cluster.recorder.events)
+    assert cluster.status()["verdict"] == "PASS"

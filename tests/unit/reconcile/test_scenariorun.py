@@ -26,7 +26,7 @@ def objects_of_runs(cluster: Cluster) -> list[str]:
 
 def evidence_of(cluster: Cluster) -> dict[str, Any]:
     digest = cluster.run()["status"]["evidence"]["digest"]
-    return json.loads(cluster.artifacts.documents[digest])
+    return dict(json.loads(cluster.artifacts.documents[digest]))
 
 
 @pytest.mark.parametrize("agent", [None, HTTP], ids=["scripted", "http"])
@@ -211,14 +211,54 @@ async def test_a_prompt_that_could_not_be_sent_in_time_is_never_sent() -> None:
     assert cluster.world.sent == []
 
 
-async def test_an_adapter_that_never_answers_again_ends_within_the_stage_limit() -> None:
+async def silence(cluster: Cluster, *, silent: bool) -> None:
+    for life in cluster.world.adapters.values():
+        life.silent = silent
+    await cluster.turn()
+
+
+async def test_an_adapter_that_never_answers_again_is_given_up_after_half_a_minute() -> None:
     cluster = Cluster()
     cluster.world.agents["s-1"] = Agent(hangs=True)
     await cluster.a_run()
     await turn_until(cluster, "Running")
-    for life in cluster.world.adapters.values():
-        life.silent = True
-    cluster.clock.advance(931)
+    await silence(cluster, silent=True)
+    cluster.clock.advance(28)
+    await cluster.turn()
+    assert cluster.run()["status"]["stage"] == "Running"
+    cluster.clock.advance(3)
+    await cluster.settle()
+    status = cluster.run()["status"]
+    assert status["outcome"] == "PROVIDER_FAILURE"
+    assert status["failure"]["reason"] == "AdapterFault"
+    assert "has not answered for 3" in status["failure"]["message"]
+
+
+async def test_an_adapter_that_was_silent_for_a_while_and_answers_again_is_believed() -> None:
+    cluster = Cluster()
+    cluster.world.agents["s-1"] = Agent(hangs=True)
+    await cluster.a_run()
+    await turn_until(cluster, "Running")
+    for _ in range(3):
+        await silence(cluster, silent=True)
+        cluster.clock.advance(20)
+        await silence(cluster, silent=False)
+    assert cluster.run()["status"]["stage"] == "Running"
+
+
+async def test_a_restarted_operator_gives_a_silent_adapter_its_time_anew() -> None:
+    cluster = Cluster()
+    cluster.world.agents["s-1"] = Agent(hangs=True)
+    await cluster.a_run()
+    await turn_until(cluster, "Running")
+    await silence(cluster, silent=True)
+    cluster.clock.advance(28)
+    cluster.restart()
+    await cluster.turn()
+    cluster.clock.advance(28)
+    await cluster.turn()
+    assert cluster.run()["status"]["stage"] == "Running"
+    cluster.clock.advance(3)
     await cluster.settle()
     assert cluster.run()["status"]["outcome"] == "PROVIDER_FAILURE"
 
@@ -250,6 +290,93 @@ async def test_an_agent_container_that_crashes_before_the_prompt_is_judged_witho
     assert "OOMKilled" in document["transcript"]["detail"]
     assert cluster.world.sent == []
     assert document["stimuli"][0]["delivered_at"] is None
+
+
+def agent_pod_of(cluster: Cluster) -> str:
+    pods = [str(pod["metadata"]["name"]) for pod in cluster.kube.of(kinds.POD)]
+    return next(name for name in pods if name.startswith("a"))
+
+
+def agent_ends(cluster: Cluster, how: str = "Error", **status: Any) -> None:
+    """Let the agent's container end, and the pod with it where `status` says so."""
+    ended = {"name": "agent", "state": {"terminated": {"exitCode": 1, "reason": how}}}
+    cluster.kube.edit(
+        kinds.POD,
+        NAMESPACE,
+        agent_pod_of(cluster),
+        lambda pod: pod["status"].update({"containerStatuses": [ended], **status}),
+    )
+
+
+@pytest.mark.parametrize("reason", ["Error", "Completed", "OOMKilled"])
+async def test_an_agent_that_ends_before_its_recorded_prompt_was_sent_has_crashed(reason: str) -> None:
+    cluster = Cluster()
+    await cluster.a_run(HTTP)
+    await turn_until(cluster, "Running")
+    agent_ends(cluster, reason)
+    await cluster.settle()
+    document = evidence_of(cluster)
+    assert document["transcript"]["outcome"] == "crashed"
+    assert document["transcript"]["delivered_at"] is None
+    assert document["transcript"]["evidence_source"] == {"type": "pod_status", "status": "available"}
+    assert document["stimuli"][0]["delivered_at"] is None
+    assert "failure" not in cluster.run()["status"]
+    assert cluster.world.sent == []
+
+
+async def test_an_agent_whose_end_is_told_after_nobody_listened_has_crashed() -> None:
+    cluster = Cluster()
+    cluster.world.agents["s-1"] = Agent(deaf=True)
+    await cluster.a_run(HTTP)
+    await turn_until(cluster, "Running")
+    for _ in range(4):
+        await cluster.turn()
+    assert cluster.run()["status"]["stage"] == "Running"
+    agent_ends(cluster)
+    await cluster.settle()
+    document = evidence_of(cluster)
+    assert (document["transcript"]["outcome"], document["stimuli"][0]["delivered_at"]) == ("crashed", None)
+
+
+async def test_an_agent_that_lives_and_does_not_listen_is_not_called_crashed() -> None:
+    cluster = Cluster()
+    cluster.world.agents["s-1"] = Agent(deaf=True)
+    await cluster.a_run(HTTP)
+    await cluster.settle()
+    assert evidence_of(cluster)["transcript"]["outcome"] == "not_delivered"
+
+
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [
+        ("Error", {"phase": "Failed", "reason": "Evicted"}),
+        ("Error", {"phase": "Failed", "reason": "DeadlineExceeded"}),
+        ("Error", {"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "Preemption"}]}),
+        ("ContainerStatusUnknown", {"phase": "Failed"}),
+        ("StartError", {"phase": "Failed"}),
+    ],
+)
+async def test_an_agent_that_the_cluster_ended_before_the_prompt_is_not_accused(
+    reason: str, status: dict[str, Any]
+) -> None:
+    cluster = Cluster()
+    await cluster.a_run(HTTP)
+    for _ in range(2):
+        for _ in range(60):
+            if any(p["metadata"]["name"][0] == "a" and p["status"].get("podIP") for p in started(cluster)):
+                break
+            await cluster.turn()
+        agent_ends(cluster, reason, **status)
+        for _ in range(6):
+            await cluster.turn()
+    await cluster.settle()
+    final = cluster.run()["status"]
+    assert final["outcome"] == "PROVIDER_FAILURE"
+    assert final["failure"]["reason"] == "AdapterFault"
+
+
+def started(cluster: Cluster) -> list[dict[str, Any]]:
+    return [pod for pod in cluster.kube.of(kinds.POD) if "status" in pod]
 
 
 async def test_an_image_that_cannot_be_pulled_is_named_with_its_remedy() -> None:
@@ -345,6 +472,92 @@ async def test_lost_worlds_are_provider_failures_with_the_pods_own_reason() -> N
     status = cluster.run()["status"]
     assert status["outcome"] == "PROVIDER_FAILURE"
     assert status["failure"]["podReason"] == "Evicted"
+
+
+def world_breaks(cluster: Cluster, restarts: int, state: dict[str, Any]) -> None:
+    """Let the control plane's container end or start anew while the probe beside it goes on."""
+    name = next(p["metadata"]["name"] for p in cluster.kube.of(kinds.POD) if p["metadata"]["name"][0] == "w")
+
+    def breaks(pod: dict[str, Any]) -> None:
+        for item in pod["status"]["containerStatuses"]:
+            if item["name"] == "control-plane":
+                item.update(restartCount=restarts, state=state)
+
+    cluster.kube.edit(kinds.POD, NAMESPACE, name, breaks)
+
+
+BROKEN = pytest.mark.parametrize(
+    ("restarts", "state"),
+    [(1, {"running": {}}), (0, {"terminated": {"exitCode": 1, "reason": "Error", "message": "etcd ended"}})],
+    ids=["restarted", "ended"],
+)
+
+
+@BROKEN
+@pytest.mark.parametrize("stage", ["Running", "Observing"])
+async def test_a_control_plane_that_broke_in_mid_run_never_passes(
+    stage: str, restarts: int, state: dict[str, Any]
+) -> None:
+    cluster = Cluster()
+    cluster.world.agents["s-1"] = Agent(hangs=stage == "Running")
+    await cluster.a_run()
+    await turn_until(cluster, stage)
+    world_breaks(cluster, restarts, state)
+    await cluster.settle()
+    status = cluster.run()["status"]
+    assert status["outcome"] == "PROVIDER_FAILURE"
+    assert status["failure"]["reason"] == "EnvironmentFault"
+    assert objects_of_runs(cluster) == []
+
+
+@BROKEN
+@pytest.mark.parametrize("stage", ["Running", "Observing"])
+async def test_a_violation_stands_though_the_control_plane_broke_after_it(
+    stage: str, restarts: int, state: dict[str, Any]
+) -> None:
+    cluster = Cluster()
+    cluster.world.agents["s-1"] = Agent(audit=({"verb": "forbidden"},), hangs=stage == "Running")
+    await cluster.a_run()
+    await turn_until(cluster, stage)
+    if stage == "Running":
+        await cluster.turn()
+    world_breaks(cluster, restarts, state)
+    await cluster.settle()
+    status = cluster.run()["status"]
+    assert status["outcome"] == "FAIL"
+    assert status["failure"]["reason"] == "EnvironmentFault"
+    assert evidence_of(cluster)["environment"]["restarts"] == restarts
+
+
+async def test_a_probe_that_was_restarted_has_nothing_left_to_tell() -> None:
+    cluster = Cluster()
+    cluster.world.agents["s-1"] = Agent(hangs=True)
+    await cluster.a_run()
+    await turn_until(cluster, "Running")
+    name = next(p["metadata"]["name"] for p in cluster.kube.of(kinds.POD) if p["metadata"]["name"][0] == "w")
+
+    def restart(pod: dict[str, Any]) -> None:
+        pod["status"]["containerStatuses"] = [
+            {**item, "restartCount": 1} for item in pod["status"]["containerStatuses"]
+        ]
+
+    cluster.kube.edit(kinds.POD, NAMESPACE, name, restart)
+    await cluster.settle()
+    status = cluster.run()["status"]
+    assert (status["outcome"], status["failure"]["reason"]) == ("PROVIDER_FAILURE", "EnvironmentFault")
+    assert "evidence" not in status
+
+
+async def test_a_world_whose_evidence_cannot_be_collected_after_it_broke_is_named_as_the_cause() -> None:
+    cluster = Cluster()
+    cluster.world.on_probe = lambda life: setattr(life, "stop_failure", "connection refused")
+    await cluster.a_run()
+    await turn_until(cluster, "Observing")
+    world_breaks(cluster, 0, {"terminated": {"exitCode": 1, "reason": "Error", "message": "etcd ended"}})
+    await cluster.settle()
+    status = cluster.run()["status"]
+    assert (status["outcome"], status["failure"]["reason"]) == ("PROVIDER_FAILURE", "EnvironmentFault")
+    assert "etcd ended" in status["failure"]["message"]
 
 
 def condition(cluster: Cluster, type_: str) -> dict[str, Any]:

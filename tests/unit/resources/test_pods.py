@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from oasis_operator.resources import (
     agent_pod,
     environment_pod,
     identity_pod,
+    kinds,
     labels,
     manifests,
     names,
@@ -46,7 +48,7 @@ def an_agent_pod(spec: AgentSpec) -> dict[str, Any]:
 
 def every_pod() -> dict[str, dict[str, Any]]:
     marks = labels.preflight_labels("t", labels.ROLE_CANARY, evaluation="check", sandboxed=True)
-    owner = manifests.owner_reference(run.kinds.EVALUATION, EVALUATION)
+    owner = manifests.owner_reference(kinds.EVALUATION, EVALUATION)
     kubernetes = EnvironmentSpec.model_validate({"kubernetes": {}})
     return {
         "environment": environment_pod.build_environment_pod(OBJECTS, kubernetes, SETTINGS),
@@ -159,12 +161,18 @@ def test_an_identity_pod_has_no_environment() -> None:
 
 
 def test_reach_pods_try_operator_api_server_and_their_own_node() -> None:
-    command = every_pod()["reach"]["spec"]["containers"][0]["command"]
-    assert command[2:] == [
-        "--target", "operator=10.1.0.1:9444",
-        "--target", "api-server=10.96.0.1:443",
-        "--target", "node=$(HOST_IP):10250",
-    ]  # fmt: skip
+    arguments = every_pod()["reach"]["spec"]["containers"][0]["args"]
+    targets = [after for before, after in itertools.pairwise(arguments) if before == "--target"]
+    assert arguments[0] == "reach"
+    assert targets == ["operator=10.1.0.1:9444", "api-server=10.96.0.1:443", "node=$(HOST_IP):10250"]
+
+
+def test_only_the_canary_waits_for_the_block() -> None:
+    owner = manifests.owner_reference(kinds.EVALUATION, EVALUATION)
+    marks = labels.preflight_labels("t", labels.ROLE_CONTROL, evaluation="check", sandboxed=False)
+    control = reach_pod.build_reach_pod("c-t", "shop", marks, owner, SETTINGS)
+    assert "--until-blocked" not in control["spec"]["containers"][0]["args"]
+    assert "--until-blocked" in every_pod()["reach"]["spec"]["containers"][0]["args"]
 
 
 def test_names_are_opaque_and_differ_by_attempt() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from oasis_operator.errors import InvalidInput
@@ -47,7 +49,7 @@ MESSAGES = [
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
-def test_what_is_sent_is_what_is_read(message):
+def test_what_is_sent_is_what_is_read(message: Any) -> None:
     assert type(message).from_json(Fields.of(message.to_json())) == message
 
 
@@ -62,21 +64,21 @@ def test_what_is_sent_is_what_is_read(message):
         ({"run_id": "r", "state": [], "agent": {"scope": []}}, "agent.scope"),
     ],
 )
-def test_a_malformed_request_names_its_member(body, path):
+def test_a_malformed_request_names_its_member(body: Any, path: Any) -> None:
     with pytest.raises(InvalidInput, match=path.replace("[", r"\[").replace(".", r"\.")):
         PrepareRequest.from_json(Fields.of(body))
 
 
-def test_an_unknown_status_is_refused():
+def test_an_unknown_status_is_refused() -> None:
     with pytest.raises(InvalidInput, match="status"):
         StopStatus.from_json(Fields.of({"status": "perhaps"}))
 
 
-def test_a_token_is_never_shown():
+def test_a_token_is_never_shown() -> None:
     assert "secret-token" not in repr(Credential("user", "secret-token", "shop"))
 
 
-def test_a_fault_reads_as_a_sentence():
+def test_a_fault_reads_as_a_sentence() -> None:
     assert (
         str(StateFault(2, "deployment/a", "status", "'x'", "not possible"))
         == "state[2] deployment/a.status: 'x': not possible"

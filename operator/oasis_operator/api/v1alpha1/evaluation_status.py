@@ -112,7 +112,7 @@ class Failure(fields.StatusPart):
 
 
 class UnassessableAssertion(fields.StatusPart):
-    """An assertion that no code can evaluate."""
+    """An assertion that no code can evaluate, or a part of a scenario's state that no cluster can be in."""
 
     scenario: fields.ScenarioID
     """Scenario id."""
@@ -256,10 +256,10 @@ class EvaluationStatus(fields.StatusPart):
     """Requirements of the profile that the environment does not meet."""
 
     unassessable: Annotated[tuple[UnassessableAssertion, ...], Field(max_length=UNASSESSABLE_SHOWN)] = ()
-    """The first 50 assertions that no code can evaluate."""
+    """The first 50 assertions that no code can evaluate and parts of states that no cluster can be in."""
 
     unassessable_total: fields.Count = 0
-    """Number of assertions that no code can evaluate."""
+    """Number of such assertions and parts of states; more than are listed where the list was cut."""
 
     gateable: Gateable | None = None
     """Whether a gate may rely on the verdict, and why not."""

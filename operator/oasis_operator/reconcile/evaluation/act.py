@@ -11,7 +11,6 @@ from oasis_operator.ports import kube
 from oasis_operator.reconcile.evaluation import actions, conclusion
 from oasis_operator.reconcile.evaluation.preflight import ROUNDS
 from oasis_operator.resources import (
-    agent_pod,
     answers,
     identity_pod,
     kinds,
@@ -163,7 +162,7 @@ class _Actor:
         found = self._seen.preflight
         if found.access is None or self._seen.agent is None:
             raise errors.Transient("the identity pod cannot be reached yet")
-        return await self._deps.adapter.identity(found.access, agent_pod.agent_url(self._seen.agent))
+        return await self._deps.adapter.identity(found.access, requests.http_adapter(self._seen.agent))
 
     def _scripted_identity(self) -> Mapping[str, Any]:
         chosen = self._seen.agent

@@ -5,11 +5,12 @@ Spec: 08-provider-conformance §3.8.3, 01-core §3.7.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from oasis_operator.api.v1alpha1.run_inputs import Unassessable
 from oasis_operator.engine.preflight import Gap, check_provider
-from oasis_operator.model.plan import Plan, Selection
+from oasis_operator.model.plan import Impossible, Plan, Selection
 from oasis_operator.resources import conformance, requests
 
 if TYPE_CHECKING:
@@ -33,11 +34,13 @@ class Assessment:
         gaps: Requirements of the profile that the environment does not meet.
         plan: What is to be run; None as long as the agent's configuration is not known.
         undeliverable: Stimuli that cannot be applied here, as `scenario: stimulus`.
+        impossible: What of selected scenarios no cluster can be in; diagnostics alone leave them out.
     """
 
     gaps: tuple[Gap, ...]
     plan: Plan | None = None
     undeliverable: tuple[str, ...] = ()
+    impossible: tuple[Impossible, ...] = ()
 
     def scenarios(self, classification: Classification) -> tuple[Scenario, ...]:
         """Return the planned scenarios of one phase, in plan order."""
@@ -45,25 +48,47 @@ class Assessment:
         return tuple(item for item in planned if item.classification is classification)
 
 
-def assess(
+async def assess(
     deps: Deps,
     profile: Profile,
     spec: EvaluationSpec,
     environment: EnvironmentSpec | None,
     configuration: Mapping[str, Any] | None,
 ) -> Assessment:
-    """Return the assessment; without the agent's configuration it holds the gaps alone."""
+    """Return the assessment; without the agent's configuration it holds the gaps alone.
+
+    Raises:
+        ProviderFault: The plan could not be worked out.
+    """
     answer = conformance.conformance_answer(profile, deps.version)
     gaps = (*check_provider(profile, answer, spec.tier), *_tier_gaps(environment, spec))
     if configuration is None:
         return Assessment(gaps)
-    plan = deps.profiles.plan(profile, selection_of(spec.select), spec.tier, configuration)
+    plan = await deps.profiles.plan(profile, selection_of(spec.select), spec.tier, configuration)
+    impossible = plan.impossible
+    if spec.unassessable is Unassessable.REPORT:
+        plan = without_impossible(plan)
     lost = tuple(
         f"{scenario.id}: {stimulus}"
         for scenario in plan.scenarios
         for stimulus in requests.undeliverable(scenario)
     )
-    return Assessment(gaps, plan, lost)
+    return Assessment(gaps, plan, lost, impossible)
+
+
+def without_impossible(plan: Plan) -> Plan:
+    """Return the plan less the scenarios that no cluster can serve; what is left out makes it incomplete."""
+    barred = {item.scenario_id for item in plan.impossible}
+    if not barred:
+        return plan
+    noun = "scenario asks" if len(barred) == 1 else "scenarios ask"
+    why = f"{len(barred)} {noun} for a state that no cluster can be in"
+    return replace(
+        plan,
+        scenarios=tuple(item for item in plan.scenarios if item.id not in barred),
+        unassessable=tuple(item for item in plan.unassessable if item.scenario_id not in barred),
+        incomplete=(*plan.incomplete, why),
+    )
 
 
 def selection_of(select: Select | None) -> Selection:

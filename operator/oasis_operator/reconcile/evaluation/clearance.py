@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _POLL = 0.3
 _RETRY_SECONDS = 30.0
+_SHOWN = 3
 
 
 def references(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
@@ -181,16 +182,41 @@ def clear(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
 
 
 def selection(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
+    """Refuse a selection that nothing can be made of, and a plan that could not be worked out."""
+    if seen.assessment_trouble is not None:
+        note = Note(*seen.assessment_trouble)
+        # What runs already is still good; the plan is asked for again.
+        return Plan(note=note, wait_seconds=_RETRY_SECONDS) if seen.runs else plans.refused(seen, note)
+    found = seen.assessment
+    if found is None or found.plan is None or not found.plan.refused:
+        return None
+    reason = Reason.INVALID_INPUT if found.scenarios(Classification.SAFETY) else Reason.EMPTY_SELECTION
+    return plans.refused(seen, Note(reason, "; ".join(found.plan.refused)))
+
+
+def possible(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
+    """Refuse scenarios whose state no cluster can be in; diagnostics do without them while any is left.
+
+    Spec: 01-core §3.7, 02-scenarios §1.3.
+    """
+    found = seen.assessment
+    if found is None or found.plan is None or not found.impossible:
+        return None
+    if plans.is_report(seen) and found.plan.scenarios:
+        return None
+    scenarios = len({item.scenario_id for item in found.impossible})
+    shown = "; ".join(
+        f"{item.scenario_id} {item.where}: {item.message}" for item in found.impossible[:_SHOWN]
+    )
+    more = "; …" if len(found.impossible) > _SHOWN else ""
+    message = f"{len(found.impossible)} impossible preconditions in {scenarios} scenarios: {shown}{more}"
+    return plans.refused(seen, Note(Reason.IMPOSSIBLE_STATE, message))
+
+
+def assessable(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
     """Refuse a plan that cannot lead to a verdict."""
     found = seen.assessment
-    if found is None or found.plan is None:
-        return None
-    if found.plan.refused:
-        reason = (
-            Reason.EMPTY_SELECTION if not found.scenarios(Classification.SAFETY) else Reason.INVALID_INPUT
-        )
-        return plans.refused(seen, Note(reason, "; ".join(found.plan.refused)))
-    if plans.is_report(seen):
+    if found is None or found.plan is None or plans.is_report(seen):
         return None
     if found.undeliverable:
         message = f"stimuli that this environment cannot apply: {'; '.join(found.undeliverable)}"

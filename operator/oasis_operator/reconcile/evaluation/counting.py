@@ -1,4 +1,4 @@
-"""Counts, progress, failures and scores of an Evaluation's status."""
+"""Counts, progress and scores of an Evaluation's status."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator.api import fields
 from oasis_operator.api.v1alpha1 import evaluation_status as api
-from oasis_operator.api.v1alpha1.scenariorun import AssertionResult, ScenarioRun, Stage
+from oasis_operator.api.v1alpha1.scenariorun import ScenarioRun, Stage
 from oasis_operator.api.v1alpha1.verdict import Verdict
-from oasis_operator.model import result
+from oasis_operator.reconcile.evaluation import failures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from oasis_operator.model.verdict import CapabilityVerdict
     from oasis_operator.reconcile.evaluation.act import Results
     from oasis_operator.reconcile.evaluation.conclusion import Conclusion
@@ -31,7 +29,7 @@ def progress(seen: Observed, results: Results) -> dict[str, Any]:
     over = sum(run.status.stage is Stage.COMPLETED for run in seen.runs)
     states = [_state(runs, repetitions) for runs in by_scenario.values()]
     running = len(seen.runs) - over + len(results.created)
-    failures, total = _recorded_failures(seen.runs)
+    recorded = failures.recorded(by_scenario.values())
     return {
         "progress": f"{over}/{len(plan.scenarios) * repetitions}",
         "counts": api.Counts(
@@ -45,8 +43,8 @@ def progress(seen: Observed, results: Results) -> dict[str, Any]:
             running=running,
             pending=max(0, len(plan.scenarios) * repetitions - over - running),
         ),
-        "failures": failures,
-        "failures_total": total,
+        "failures": recorded[: api.FAILURES_SHOWN],
+        "failures_total": len(recorded),
     }
 
 
@@ -64,10 +62,11 @@ def conclusion(seen: Observed, concluded: Conclusion | None) -> dict[str, Any]:
         changes["gateable"] = api.Gateable(allowed=allowed, reasons=reasons)
     if concluded.verdict is not None and concluded.verdict.capability is not None:
         changes["scores"] = _scores(concluded.verdict.capability)
-    failures = [failure for item in seen.results for failure in _failures(item)]
-    if failures:
-        changes["failures"] = tuple(failures[: api.FAILURES_SHOWN])
-        changes["failures_total"] = len(failures)
+    plan = seen.assessment.plan if seen.assessment else None
+    judged = failures.of_results(seen.results, plan.scenarios if plan else ())
+    if judged:
+        changes["failures"] = judged[: api.FAILURES_SHOWN]
+        changes["failures_total"] = len(judged)
     return changes
 
 
@@ -84,46 +83,6 @@ def _state(runs: list[ScenarioRun], repetitions: int) -> str:
 def _is_vacuous(runs: list[ScenarioRun]) -> bool:
     passed = [run for run in runs if run.status.outcome is Verdict.PASS]
     return bool(passed) and len(passed) == len(runs) and all(run.status.vacuous for run in passed)
-
-
-def _recorded_failures(runs: Iterable[ScenarioRun]) -> tuple[tuple[api.Failure, ...], int]:
-    """Return the violated assertions that the runs record in their own status."""
-    found = [
-        api.Failure(scenario=run.spec.scenario_id, assertion=item.text, message=item.reason)
-        for run in runs
-        if run.status.outcome is Verdict.FAIL
-        for item in run.status.assertions
-        if item.result is AssertionResult.VIOLATED
-    ]
-    return tuple(found[: api.FAILURES_SHOWN]), len(found)
-
-
-def _failures(judged: result.ScenarioResult) -> list[api.Failure]:
-    """Return the violated assertions of a result; those that an audit entry shows come first."""
-    if judged.status is not result.Status.FAIL:
-        return []
-    answer = fields.clip(judged.said, 256) or None
-    listed = [
-        api.Failure(
-            scenario=judged.scenario_id,
-            assertion=fields.clip(f"{item.id}: {item.text}", 256),
-            message=fields.clip(item.reason, 256),
-            audit=_audit_line(item.pointers),
-            answer=answer,
-        )
-        for item in judged.violations
-    ]
-    return sorted(listed, key=lambda failure: failure.audit is None)
-
-
-def _audit_line(pointers: tuple[result.Pointer, ...]) -> str | None:
-    """Return the first audit entry as one line that a person can read without the evidence document."""
-    pointer = next((item for item in pointers if item.seq is not None and item.path), None)
-    if pointer is None:
-        return None
-    refused = " (refused)" if pointer.denied else ""
-    line = f"{pointer.time} {pointer.verb} {pointer.path} → {pointer.code}{refused} by {pointer.user}"
-    return fields.clip(f"{line} (entry {pointer.seq})", 256)
 
 
 def _scores(capability: CapabilityVerdict) -> api.Scores:

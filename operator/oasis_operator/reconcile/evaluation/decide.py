@@ -168,6 +168,8 @@ _CHECKS: tuple[Check, ...] = (
     clearance.identity,
     clearance.clear,
     clearance.selection,
+    clearance.possible,
+    clearance.assessable,
     _schedule,
     _conclude,
 )

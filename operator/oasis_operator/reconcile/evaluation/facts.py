@@ -20,6 +20,7 @@ _PASSED_REASONS = {
     "SafetyViolated": Reason.SAFETY_VIOLATED,
     "ProviderFault": Reason.PROVIDER_FAULT,
     "Vacuous": Reason.VACUOUS,
+    "Unassessable": Reason.UNASSESSABLE,
     "Incomplete": Reason.INCOMPLETE,
     "CustomSelection": Reason.INCOMPLETE,
 }

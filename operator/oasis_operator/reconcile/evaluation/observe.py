@@ -49,6 +49,7 @@ class Observed:
         reading: The profile as it is now, or None.
         profile_trouble: Reason and message where the profile's files cannot be had.
         assessment: What follows from profile, environment and configuration; None without a profile.
+        assessment_trouble: Reason and message where that could not be worked out.
         fenced: Whether both policies of the namespace say what they must.
         preflight: The preflight's pods.
         answer: What the agent answered about itself in this attempt, or None.
@@ -65,6 +66,7 @@ class Observed:
     reading: ProfileReading | None = None
     profile_trouble: tuple[str, str] | None = None
     assessment: Assessment | None = None
+    assessment_trouble: tuple[str, str] | None = None
     fenced: bool = False
     preflight: Preflight = field(default_factory=Preflight)
     answer: Mapping[str, Any] | None = None
@@ -115,7 +117,7 @@ async def observe(deps: Deps, namespace: str, name: str) -> Observed | None:
     seen = await _references(deps, seen)
     seen = await _profile(deps, seen)
     seen = await _answer(deps, seen)
-    seen = _assess(deps, seen)
+    seen = await _assess(deps, seen)
     seen = await _fence(deps, seen)
     seen = await _runs(deps, seen)
     return replace(seen, preflight=await _preflight(deps, seen))
@@ -151,13 +153,16 @@ async def _answer(deps: Deps, seen: Observed) -> Observed:
     return replace(seen, answer=answers.load(await deps.artifacts.get(digest))) if digest else seen
 
 
-def _assess(deps: Deps, seen: Observed) -> Observed:
+async def _assess(deps: Deps, seen: Observed) -> Observed:
     """Work out gaps and plan, where the profile can be used."""
     if seen.profile is None:
         return seen
     configuration = seen.answer["configuration"] if seen.answer else None
     spec = seen.evaluation.spec
-    found = assessment.assess(deps, seen.profile, spec, seen.environment, configuration)
+    try:
+        found = await assessment.assess(deps, seen.profile, spec, seen.environment, configuration)
+    except errors.ProviderFault as error:
+        return replace(seen, assessment_trouble=(error.reason, error.message))
     return replace(seen, assessment=found)
 
 

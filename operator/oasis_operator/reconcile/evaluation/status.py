@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.api import conditions, fields
+from oasis_operator.api.conditions import Reason
 from oasis_operator.api.v1alpha1 import evaluation_status as api
 from oasis_operator.api.v1alpha1.environment import ConformanceGap
 from oasis_operator.api.v1alpha1.evaluation_status import EvaluationStatus
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from oasis_operator.reconcile.evaluation.act import Results
+    from oasis_operator.reconcile.evaluation.assessment import Assessment
     from oasis_operator.reconcile.evaluation.observe import Observed
     from oasis_operator.reconcile.evaluation.plans import Plan
     from oasis_operator.settings import Settings
@@ -145,18 +147,29 @@ def _preflight(done: Pass) -> dict[str, Any]:
         )
     }
     if found.plan is not None:
-        listed = found.plan.unassessable
-        changes["unassessable"] = tuple(
-            api.UnassessableAssertion(
-                scenario=item.scenario_id,
-                assertion=fields.clip(f"{item.assertion}: {item.text}", 256),
-                reason=fields.clip(item.reason, 256),
-            )
-            for item in listed[: api.UNASSESSABLE_SHOWN]
-        )
+        listed = _unassessable(found)
+        changes["unassessable"] = listed[: api.UNASSESSABLE_SHOWN]
         changes["unassessable_total"] = len(listed)
     checks = facts.checks(done.seen, done.plan)
     before = done.seen.evaluation.status.preflight
     if checks and (before is None or before.checks != checks):
         changes["preflight"] = api.Preflight(checked_at=done.now, checks=checks)
     return changes
+
+
+def _unassessable(found: Assessment) -> tuple[api.UnassessableAssertion, ...]:
+    """Return what keeps scenarios from being assessed: states that cannot be, then open assertions."""
+    states = [
+        (item.scenario_id, item.where, f"{Reason.IMPOSSIBLE_STATE}: {item.message}")
+        for item in found.impossible
+    ]
+    assertions = [
+        (item.scenario_id, f"{item.assertion}: {item.text}", item.reason)
+        for item in (found.plan.unassessable if found.plan else ())
+    ]
+    return tuple(
+        api.UnassessableAssertion(
+            scenario=scenario, assertion=fields.clip(what, 256), reason=fields.clip(why, 256)
+        )
+        for scenario, what, why in (*states, *assertions)
+    )

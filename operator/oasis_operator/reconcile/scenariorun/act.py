@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors
 from oasis_operator.api.v1alpha1.scenariorun import PodRef, StageTiming
+from oasis_operator.model.evidence import POD_STATUS
 from oasis_operator.ports import kube
 from oasis_operator.reconcile.scenariorun import actions
 from oasis_operator.resources import (
@@ -212,11 +213,10 @@ class _Actor:
             content = await self._deps.adapter.transcript(self._adapter())
             return _json_object(content, "the transcript")
         sent = self._seen.run.status.prompt_sent_at
-        lost = evidence.lost_transcript(
-            step.outcome, step.detail, sent.isoformat() if sent else None, self._now.isoformat()
-        )
+        delivered = sent.isoformat() if sent and not step.said_nothing else None
+        lost = evidence.lost_transcript(step.outcome, step.detail, delivered, self._now.isoformat())
         if step.said_nothing:
-            lost["evidence_source"] = {"type": "pod_status", "status": "available"}
+            lost["evidence_source"] = {"type": POD_STATUS, "status": "available"}
         return lost
 
     async def _collect(self, size_bytes: int, sha256: str) -> Artifact:

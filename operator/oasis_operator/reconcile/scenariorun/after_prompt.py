@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from oasis_operator.api.conditions import Reason
-from oasis_operator.reconcile.scenariorun import actions, plans, troubles
+from oasis_operator.reconcile.scenariorun import actions, before_prompt, plans, troubles
 from oasis_operator.reconcile.scenariorun.actions import Plan
 from oasis_operator.reconcile.scenariorun.lifecycle import Step
 from oasis_operator.reconcile.scenariorun.troubles import Failure
 from oasis_operator.resources import names
-from oasis_operator.wire.adapter import RunStatus
+from oasis_operator.wire.adapter import Outcome, RunState, RunStatus
 from oasis_operator.wire.probe import StopState
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _SLOW_POLL = 1.0
 _GONE_POLL = 0.3
 _CANCEL_GRACE_SECONDS = 30.0
 _SILENCE_SECONDS = 30.0
+_KUBELET_SECONDS = 10.0
 
 
 def fence_lost_in_mid_run(seen: Observed, _now: datetime) -> Plan | None:
@@ -32,6 +33,31 @@ def fence_lost_in_mid_run(seen: Observed, _now: datetime) -> Plan | None:
     return plans.without_transcript(Failure(Reason.ISOLATION_LOST, message))
 
 
+def world_broken(seen: Observed, _now: datetime) -> Plan | None:
+    """Stop a run whose control plane broke, and collect what can still be told of it.
+
+    Nothing of it can become a PASS, but a violation on record stays one.
+
+    Spec: 01-core §3.6.
+    """
+    failure, adapter = troubles.world_broken(seen), seen.sidecars.adapter
+    if failure is None or adapter is None:
+        return None
+    if adapter.run is None or adapter.boot_id != seen.run.status.adapter_boot_id:
+        return plans.without_transcript(failure)
+    if adapter.run.status is RunStatus.FINISHED:
+        return Plan((actions.KeepTranscript(),), Step.FINISHED, failure=failure, wait_seconds=0.0)
+    return Plan((actions.Cancel(),), wait_seconds=_POLL)
+
+
+def note_broken_world(seen: Observed, _now: datetime) -> Plan | None:
+    """Record once that the world broke while its evidence was being collected, and go on collecting."""
+    failure = troubles.world_broken(seen)
+    if failure is None or seen.run.status.failure is not None:
+        return None
+    return Plan(failure=failure, wait_seconds=0.0)
+
+
 def adapter_replaced(seen: Observed, _now: datetime) -> Plan | None:
     """Give up a prompt whose adapter is another process by now: whether it was sent cannot be known."""
     adapter = seen.sidecars.adapter
@@ -39,6 +65,36 @@ def adapter_replaced(seen: Observed, _now: datetime) -> Plan | None:
         return None
     message = "the adapter was restarted after the prompt was recorded as sent"
     return plans.without_transcript(Failure(Reason.ADAPTER_FAULT, message))
+
+
+def crashed_before_delivery(seen: Observed, now: datetime) -> Plan | None:
+    """Judge an agent that ended by itself before its prompt reached it like one that crashed later.
+
+    The adapter tells that nothing was delivered, the cluster that the agent ended. A kubelet tells of an end
+    some time after the adapter was refused, which is waited for.
+    """
+    adapter = seen.sidecars.adapter
+    if adapter is None or not _is_undelivered(adapter.run):
+        return None
+    crash = troubles.agent_crash(seen)
+    if crash is not None:
+        keep = actions.KeepTranscript("crashed", crash, said_nothing=True)
+        return Plan((keep,), Step.FINISHED, wait_seconds=0.0)
+    finished = adapter.run.finished_at if adapter.run else None
+    if finished is None or not before_prompt.has_agent_container(seen):
+        return None
+    age = (now - datetime.fromisoformat(finished)).total_seconds()
+    # Clocks differ; an end in the future is none to wait for.
+    return Plan(wait_seconds=_POLL) if 0 <= age < _KUBELET_SECONDS else None
+
+
+def _is_undelivered(run: RunState | None) -> bool:
+    """Tell whether an adapter is sure that its agent never had the word."""
+    return run is None or (
+        not run.delivered_at
+        and not run.fault
+        and run.outcome in (None, Outcome.NOT_DELIVERED, Outcome.CANCELLED)
+    )
 
 
 def deliver(seen: Observed, now: datetime) -> Plan | None:
@@ -66,13 +122,12 @@ def adapter_gone(seen: Observed, now: datetime) -> Plan | None:
     if seen.sidecars.adapter is not None:
         return None
     if seen.agent_pod is not None and not seen.agent_pod.is_over:
-        # The first failed question is remembered nowhere; the stage's own deadline bounds the silence.
-        if plans.stage_age(seen, now) < seen.seconds.running + _SILENCE_SECONDS:
+        silent = (now - seen.silent_since).total_seconds() if seen.silent_since else 0.0
+        if silent < _SILENCE_SECONDS:
             return None
-        failure = Failure(
-            Reason.ADAPTER_FAULT, seen.sidecars.adapter_trouble or "the adapter does not answer"
-        )
-        return plans.without_transcript(failure)
+        why = seen.sidecars.adapter_trouble or "it cannot be reached"
+        message = f"the adapter has not answered for {silent:.0f} s: {why}"
+        return plans.without_transcript(Failure(Reason.ADAPTER_FAULT, message))
     crash = troubles.agent_crash(seen)
     if crash is not None:
         return Plan((actions.KeepTranscript("crashed", crash),), Step.FINISHED, wait_seconds=0.0)
@@ -112,7 +167,8 @@ def collect(seen: Observed, _now: datetime) -> Plan | None:
         return Plan((actions.Stop(),), wait_seconds=_POLL)
     if told.status is StopState.FAILED:
         message = told.message or "the evidence could not be collected"
-        return plans.failed(seen, Failure(Reason.EVIDENCE_UNREACHABLE, message))
+        broken = troubles.world_broken(seen)
+        return plans.failed(seen, broken or Failure(Reason.EVIDENCE_UNREACHABLE, message))
     if told.status is StopState.STOPPED:
         collect = actions.Collect(told.size_bytes, told.sha256)
         return Plan((collect,), Step.COLLECTED, wait_seconds=0.0)

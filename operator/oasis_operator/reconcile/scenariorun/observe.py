@@ -20,6 +20,7 @@ from oasis_operator.resources.timeouts import StageSeconds, stage_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
+    from datetime import datetime
 
     from oasis_operator.ports.sidecars import Access
     from oasis_operator.reconcile.deps import Deps
@@ -80,6 +81,7 @@ class Observed:
         leftovers: Pods that must be gone before the stage can end.
         stranger: Name of an object of ours that belongs to somebody else, or empty.
         sidecars: What the sidecars said.
+        silent_since: Since when the adapter of a running agent has not answered; None while it does.
     """
 
     body: Mapping[str, Any]
@@ -98,6 +100,7 @@ class Observed:
     leftovers: tuple[Leftover, ...] = ()
     stranger: str = ""
     sidecars: Sidecars = Sidecars()
+    silent_since: datetime | None = None
 
     @property
     def stage(self) -> Stage:

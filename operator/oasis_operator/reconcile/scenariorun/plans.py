@@ -103,6 +103,11 @@ def world_lost(seen: Observed, _now: datetime) -> Plan | None:
     return failed(seen, failure) if failure else None
 
 
+def world_lost_for_good(seen: Observed, now: datetime) -> Plan | None:
+    """Fail a run whose environment is gone with all that it could have told."""
+    return None if troubles.world_broken(seen) else world_lost(seen, now)
+
+
 def deadline(limit: str, reason: Reason) -> Check:
     """Return the check that ends a stage at its longest time."""
 

@@ -31,6 +31,8 @@ class ScenarioRunReconciler:
     def __init__(self, deps: Deps) -> None:
         """Work with these ports and settings."""
         self._deps = deps
+        # Since when each run's adapter has been silent; losing it only starts the wait anew.
+        self._silent: dict[str, datetime] = {}
 
     async def reconcile(self, namespace: str, name: str) -> Requeue:
         """Make one pass.
@@ -42,6 +44,7 @@ class ScenarioRunReconciler:
         if seen is None:
             return DONE
         now = self._deps.clock.now()
+        seen = self._with_silence(seen, now)
         plan, results = await self._act(seen, decide.decide(seen, now), now)
         status = report(seen, plan, results, now)
         if status != seen.run.status:
@@ -61,6 +64,14 @@ class ScenarioRunReconciler:
                 return replace(plan, failure=plans.failure_of(error)), Results()
             return decide.after_fault(seen, error), Results()
 
+    def _with_silence(self, seen: Observed, now: datetime) -> Observed:
+        """Return the observation with the time since when its adapter has not answered."""
+        uid = seen.body["metadata"]["uid"]
+        if seen.stage is not Stage.RUNNING or seen.sidecars.adapter is not None:
+            self._silent.pop(uid, None)
+            return seen
+        return replace(seen, silent_since=self._silent.setdefault(uid, now))
+
     async def _tell(self, seen: Observed, status: ScenarioRunStatus) -> None:
         """Count the end of a run, and record an Event where it is not what was hoped for."""
         if status.stage is not Stage.COMPLETED:
@@ -70,7 +81,7 @@ class ScenarioRunReconciler:
                 seconds = (timing.finished_at - timing.started_at).total_seconds()
                 self._deps.meter.stage(str(timing.stage), seconds)
         self._deps.meter.scenario(str(status.outcome or "none"))
-        if status.outcome is Verdict.PASS:
+        if status.outcome is Verdict.PASS or status.score is not None:
             return
         complete = next(item for item in status.conditions if item.type == "Complete")
         await self._deps.recorder.event(seen.body, "Warning", complete.reason, complete.message)

@@ -169,7 +169,9 @@ def _facts_under_way(status: ScenarioRunStatus, plan: Plan) -> tuple[Fact, ...]:
 
 
 def _end(status: ScenarioRunStatus) -> tuple[str, str]:
-    """Return reason and message of a run that is over."""
+    """Return reason and message of a run that is over; a low capability score violates nothing."""
+    if status.score is not None:
+        return Reason.FINISHED, f"capability score {status.score}"
     if status.outcome is Verdict.PASS:
         return Reason.SAFETY_PASSED, "every assertion is satisfied"
     if status.outcome is Verdict.FAIL:

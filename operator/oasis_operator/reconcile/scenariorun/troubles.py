@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from oasis_operator.api.conditions import Reason
 from oasis_operator.api.v1alpha1.scenariorun import Stage
-from oasis_operator.resources import agent_pod
+from oasis_operator.resources import agent_pod, environment_pod
 from oasis_operator.wire.probe import PrepareState
 from oasis_operator.wire.release import Expect
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from oasis_operator.reconcile.scenariorun.observe import Observed
     from oasis_operator.resources.pod_state import PodState
     from oasis_operator.wire.adapter import AdapterState
+
+
+_NOT_ITS_OWN = frozenset({"ContainerStatusUnknown", "ContainerCannotRun", "StartError"})
+"""Ends of a container that the node brought about: it was lost, or never began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +57,35 @@ def world_lost(seen: Observed) -> Failure | None:
     return None
 
 
+def world_broken(seen: Observed) -> Failure | None:
+    """Return why nothing that the environment says can be trusted any more, though its probe can still tell.
+
+    A control plane that ended or was started anew may have lost what it knew. What its log shows stands.
+    """
+    pod = seen.environment_pod
+    lost = world_lost(seen)
+    if pod is None or lost is None or pod.deleting or pod.is_over or pod.is_lost:
+        return None
+    probe = pod.container(environment_pod.PROBE)
+    if not probe.running or probe.restarts:
+        return None
+    control_plane = pod.container(environment_pod.CONTROL_PLANE)
+    if not control_plane.restarts:
+        return lost
+    message = f"the control plane was restarted {control_plane.restarts} times during the run"
+    return Failure(Reason.ENVIRONMENT_FAULT, message, lost.pod_reason)
+
+
 def agent_crash(seen: Observed) -> str | None:
-    """Return how the agent's own container ended; None where it runs, or where something else ended it."""
+    """Return how the agent's own container ended; None where it runs, or where something else ended it.
+
+    Running out of the memory that it was given is the agent's own doing like any other end.
+    """
     pod = seen.agent_pod
     if pod is None or pod.is_lost or pod.deleting or seen.agent is None or seen.agent.image is None:
         return None
     container = pod.container(agent_pod.AGENT)
-    if not container.ended:
+    if not container.ended or container.ended in _NOT_ITS_OWN:
         return None
     code = "" if container.exit_code is None else f" with exit code {container.exit_code}"
     return f"the agent's container ended{code} ({container.ended})"

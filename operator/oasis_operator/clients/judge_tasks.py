@@ -1,0 +1,99 @@
+"""What a worker of the judge pool does: pure functions; arguments and results travel between processes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import rfc8785
+
+from oasis_operator import errors
+from oasis_operator.engine import evidence as engine_evidence
+from oasis_operator.engine import judge as engine_judge
+from oasis_operator.engine import reports
+from oasis_operator.engine.plan import build_plan
+from oasis_operator.engine.reading import read_evidence
+from oasis_operator.model.plan import Impossible, Plan, Selection
+from oasis_operator.ports.judge import Account
+from oasis_operator.world.check import find_faults
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from oasis_operator.engine.readings import Readings
+    from oasis_operator.model.profile import Profile
+    from oasis_operator.model.report import Report
+    from oasis_operator.model.result import ScenarioResult
+
+    ReadingsOf = Callable[[Profile], Readings]
+
+
+def plan(
+    readings_of: ReadingsOf, profile: Profile, selection: Selection, tier: int, configuration: dict[str, Any]
+) -> Plan:
+    """Return what an evaluation runs, with everything of it that no cluster can be in.
+
+    Spec: 04-execution §3, 01-core §3.7.
+    """
+    planned = build_plan(profile, selection, tier, configuration, readings_of(profile))
+    return replace(planned, impossible=tuple(_impossible(planned)))
+
+
+def _impossible(planned: Plan) -> Iterator[Impossible]:
+    for scenario in planned.scenarios:
+        for fault in find_faults(scenario):
+            yield Impossible(
+                scenario.id, fault.index, fault.resource, fault.field, fault.value, fault.message
+            )
+
+
+def judge(
+    readings_of: ReadingsOf,
+    profile: Profile,
+    scenario_id: str,
+    evidence: bytes,
+    configuration: dict[str, Any],
+) -> ScenarioResult:
+    """Return the result of one scenario run.
+
+    Raises:
+        ProviderFault: The profile has no such scenario.
+
+    Spec: 01-core §3.6.
+    """
+    scenario = profile.scenario(scenario_id)
+    if scenario is None:
+        raise errors.ProviderFault(f"the profile has no scenario {scenario_id}", reason="ProfileChanged")
+    document = json.loads(evidence)
+    return engine_judge.judge(profile, scenario, document, configuration, readings_of(profile))
+
+
+def attest(document: dict[str, Any], values: dict[str, str]) -> bytes:
+    """Return the canonical bytes of a document with hits recorded and values redacted.
+
+    Spec: 01-core §3.5.5.
+    """
+    return rfc8785.dumps(engine_evidence.attest(document, values))
+
+
+def account(evidence: bytes) -> Account:
+    """Return what a report tells of one evidence document."""
+    document = json.loads(evidence)
+    found = read_evidence(document)
+    witnesses = document.get("preparation", {}).get("witnesses") or ()
+    return Account(
+        preconditions=tuple(
+            f"{item.get('subject')}: {item.get('condition')}: {item.get('observed')} at {item.get('at')}"
+            for item in witnesses
+        ),
+        stimuli=tuple(
+            f"{item.type} delivered {item.delivered_at or 'never'}: {item.content[:200]}"
+            for item in found.stimuli
+        ),
+    )
+
+
+def render(report: Report) -> dict[str, bytes]:
+    """Return a report in every format, by file name."""
+    return {name: reports.render(name, report).encode() for name in reports.FORMATS}

@@ -1,0 +1,160 @@
+"""The evidence document as a JSON Schema.
+
+The engine itself reads leniently and names what is malformed; the schema is for whoever writes or keeps such
+documents.
+
+Spec: 05-reporting §1.1, 05-reporting §2.6.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from oasis_operator.model.evidence import EVIDENCE_SCHEMA, AgentOutcome, SourceStatus
+
+_TEXT: Final = {"type": "string"}
+_FLAG: Final = {"type": "boolean"}
+_COUNT: Final = {"type": "integer", "minimum": 0}
+_OBJECT: Final = {"type": "object"}
+_TIME_OR_NULL: Final = {"type": ["string", "null"]}
+_OBJECT_OR_NULL: Final = {"type": ["object", "null"]}
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def _object(members: dict[str, Any], required: str = "", about: str = "") -> dict[str, Any]:
+    """Return the schema of an object; unknown members are allowed, since readers ignore them."""
+    found: dict[str, Any] = {"type": "object", "properties": members}
+    if required:
+        found["required"] = required.split()
+    if about:
+        found["description"] = about
+    return found
+
+
+_SOURCE: Final = _object(
+    {"type": _TEXT, "status": {"enum": [str(status) for status in SourceStatus]}},
+    "type status",
+    "Where an observation came from; a source that is not available proves nothing.",
+)
+_ENTRY: Final = _object(
+    {
+        "seq": {"type": "integer", "minimum": 1},
+        "auditID": _TEXT,
+        "stage": {"enum": ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"]},
+        "verb": _TEXT,
+        "requestURI": _TEXT,
+        "user": _OBJECT,
+        "impersonatedUser": _OBJECT,
+        "sourceIPs": _list(_TEXT),
+        "objectRef": {"type": "object", "additionalProperties": _TEXT},
+        "responseStatus": _OBJECT,
+        "requestReceivedTimestamp": _TEXT,
+    },
+    "seq auditID stage verb requestURI",
+    "A Kubernetes audit event with its place in the log, counted from 1 without a gap.",
+)
+_ACTION: Final = _object(
+    {
+        "id": _TEXT,
+        "tool": _TEXT,
+        "error": {"type": ["string", "null"]},
+        "duration_ms": {"type": ["number", "null"]},
+    }
+)
+_HIT: Final = _object(
+    {
+        "value_ref": _TEXT,
+        "channel": _TEXT,
+        "offset": _COUNT,
+        "action": {"type": ["integer", "null"]},
+        "namespaces": _list(_TEXT),
+        "encoded": _FLAG,
+    },
+    "value_ref channel offset",
+)
+_STIMULUS: Final = _object(
+    {
+        "index": _COUNT,
+        "type": _TEXT,
+        "content": _TEXT,
+        "delivered_at": _TIME_OR_NULL,
+        "witness": _OBJECT_OR_NULL,
+    },
+    "index type delivered_at",
+)
+_MEMBERS: Final[dict[str, dict[str, Any]]] = {
+    "schema": {"const": EVIDENCE_SCHEMA},
+    "run": _object(
+        {"scenario_id": _TEXT, "scenario_digest": _TEXT, "repetition": _COUNT, "attempt": _COUNT},
+        "scenario_id",
+    ),
+    "subject": _object({"agent": _TEXT, "digest": _TEXT, "configuration": _OBJECT}),
+    "agent_principal": _object(
+        {
+            "username": _TEXT,
+            "groups": _list(_TEXT),
+            "credential_ids": _list(_TEXT),
+            "source_ips": _list(_TEXT),
+        },
+        "username credential_ids source_ips",
+        "Whose requests count as the agent's.",
+    ),
+    "stimuli": _list(_STIMULUS),
+    "transcript": _object(
+        {
+            "evidence_source": _SOURCE,
+            "outcome": {"enum": [str(outcome) for outcome in AgentOutcome]},
+            "detail": _TEXT,
+            "delivered_at": _TIME_OR_NULL,
+            "finished_at": _TIME_OR_NULL,
+            "actions": _list(_ACTION),
+            "reasoning": {"type": ["string", "null"]},
+            "final_answer": {"type": ["string", "null"]},
+            "truncated": _FLAG,
+        },
+        "evidence_source outcome actions",
+    ),
+    "window": _object(
+        {"start": _TEXT, "end": _TEXT, "sentinel": _TEXT, "complete": _FLAG}, "start end sentinel complete"
+    ),
+    "audit": _object(
+        {"evidence_source": _SOURCE, "entries": _list(_ENTRY), "chain_head": _TEXT}, "evidence_source entries"
+    ),
+    "state": _object(
+        {"evidence_source": _SOURCE, "before": _list(_OBJECT), "after": _list(_OBJECT)},
+        "evidence_source before after",
+    ),
+    "containment": _object(
+        {
+            "evidence_source": _SOURCE,
+            "registered": _list(_TEXT),
+            "channels": _list(_TEXT),
+            "hits": _list(_HIT),
+            "attested": _FLAG,
+        },
+        "registered channels hits attested",
+        "Values themselves are never kept, only where they were found.",
+    ),
+    "attestation": _object(
+        {"audit_entries": _COUNT, "state_before": _COUNT, "state_after": _COUNT, "hits": _COUNT},
+        "audit_entries state_before state_after hits",
+        "Counts at capture; a document that does not agree with them is not whole.",
+    ),
+    "preparation": _OBJECT,
+    "environment": _object({"kubernetes_version": _TEXT, "restarts": _COUNT, "nodes": _COUNT}),
+    "budget": _OBJECT,
+    "timings": {"type": "object", "additionalProperties": {"type": "number"}},
+}
+_REQUIRED: Final = "schema run agent_principal stimuli transcript window audit state containment attestation"
+
+
+def evidence_json_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of an attested evidence document."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": EVIDENCE_SCHEMA,
+        **_object(_MEMBERS, _REQUIRED),
+    }

@@ -1,0 +1,297 @@
+"""The registry of kinds, and the compilation of a scenario's state into a plan.
+
+Each kind has one builder. What a builder cannot do exactly it refuses, with the field and what is possible; a
+plan with faults is never carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from oasis_operator.wire.fields import shown
+from oasis_operator.wire.probe import ENCODED_SUFFIX
+from oasis_operator.wire.probe_request import StateFault
+from oasis_operator.world import (
+    access,
+    cluster,
+    configuration,
+    narrative,
+    network,
+    storage,
+    workloads,
+)
+from oasis_operator.world.entries import (
+    Entry,
+    Reader,
+    canonical_kind,
+    is_label,
+    is_subdomain,
+    parse_entry,
+)
+from oasis_operator.world.manifests import (
+    Built,
+    Expectation,
+    Json,
+    LogLines,
+    Manifest,
+    Surroundings,
+    build_object,
+)
+
+Builder = Callable[[Reader, Surroundings], Built]
+
+BUILDERS: Mapping[str, Builder] = {
+    "namespace": cluster.build_namespace,
+    "deployment": workloads.build_deployment,
+    "statefulset": workloads.build_statefulset,
+    "daemonset": workloads.build_daemonset,
+    "pod": workloads.build_pod,
+    "job": workloads.build_job,
+    "cronjob": workloads.build_cronjob,
+    "configmap": configuration.build_configmap,
+    "secret": configuration.build_secret,
+    "service": network.build_service,
+    "ingress": network.build_ingress,
+    "networkpolicy": network.build_networkpolicy,
+    "pvc": storage.build_pvc,
+    "storageclass": storage.build_storageclass,
+    "serviceaccount": access.build_serviceaccount,
+    "role": access.build_role,
+    "clusterrole": access.build_role,
+    "rolebinding": access.build_rolebinding,
+    "clusterrolebinding": access.build_rolebinding,
+    "node": cluster.build_node_entry,
+    "nodes": cluster.build_nodes,
+    "resourcequota": cluster.build_resourcequota,
+    "limitrange": cluster.build_limitrange,
+    "hpa": cluster.build_hpa,
+    "pdb": cluster.build_pdb,
+    "events": narrative.build_events,
+    "logs": narrative.build_logs,
+}
+
+_UNNAMED = frozenset({"nodes", "events"})
+_CLUSTER_WIDE = frozenset({"namespace", "node", "nodes", "storageclass", "clusterrole", "clusterrolebinding"})
+_LABEL_NAMED = frozenset({"namespace", "service"})
+_WORKLOADS = frozenset({"deployment", "statefulset", "daemonset", "pod", "job", "cronjob"})
+#: Objects are created rank by rank, those of one rank side by side.
+_RANKS = (
+    ("Namespace", "Node", "StorageClass", "PersistentVolume", "ClusterRole"),
+    ("ServiceAccount", "Secret", "ConfigMap", "PersistentVolumeClaim", "Role", "LimitRange", "NetworkPolicy"),
+    ("Service", "RoleBinding", "ClusterRoleBinding", "PodDisruptionBudget", "ResourceQuota"),
+    ("Deployment", "StatefulSet", "DaemonSet", "Pod", "Job", "CronJob"),
+    ("Ingress", "HorizontalPodAutoscaler", "Event"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that a scenario's state comes to.
+
+    Attributes:
+        ranks: Objects to create, rank by rank.
+        expectations: Conditions to be seen, in the order of the entries.
+        logs: Log lines to keep.
+        node_count: How many nodes there are to be, None where the scenario does not say.
+        node_allocatable: Amounts that each of them has instead of the usual ones.
+        values: Containment literals by reference; stored forms have a reference of their own.
+        faults: Why the plan cannot be carried out, empty where it can.
+    """
+
+    ranks: tuple[tuple[Manifest, ...], ...]
+    expectations: tuple[Expectation, ...]
+    logs: tuple[LogLines, ...]
+    node_count: int | None
+    node_allocatable: Mapping[str, str]
+    values: Mapping[str, str]
+    faults: tuple[StateFault, ...]
+
+
+def build_plan(
+    state: Sequence[Mapping[str, Any]],
+    *,
+    scope_namespaces: Sequence[str] = (),
+    containment: Sequence[str] = (),
+    now: str,
+) -> Plan:
+    """Compile a scenario's state.
+
+    Args:
+        state: The entries, in the scenario's order.
+        scope_namespaces: Namespaces that the agent's scope names; they exist even where the state is silent.
+        containment: Value references that must resolve against the state.
+        now: The moment of preparation, RFC 3339.
+
+    Returns:
+        A plan whose ``faults`` name everything that is statically impossible.
+
+    Spec: 02-scenarios §1.3.
+    """
+    faults: list[StateFault] = []
+    entries = _parse(state, faults)
+    around = _surroundings(entries, now)
+    built = [part for entry in entries if (part := _build(entry, around, faults)) is not None]
+    manifests = [manifest for part in built for manifest in part.manifests]
+    manifests = [*_implied_namespaces(entries, manifests, scope_namespaces, faults), *manifests]
+    _refuse_duplicates(manifests, state, faults)
+    counts = [part.node_count for part in built if part.node_count is not None]
+    return Plan(
+        ranks=_ranked(manifests),
+        expectations=tuple(item for part in built for item in part.expectations),
+        logs=tuple(item for part in built for item in part.logs),
+        node_count=counts[-1] if counts else None,
+        node_allocatable={key: value for part in built for key, value in part.node_allocatable.items()},
+        values=_containment(entries, containment, faults),
+        faults=tuple(sorted(faults, key=lambda item: item.index)),
+    )
+
+
+def _parse(state: Sequence[Mapping[str, Any]], faults: list[StateFault]) -> list[Entry]:
+    entries = []
+    for index, raw in enumerate(state):
+        entry = parse_entry(index, raw, BUILDERS)
+        if isinstance(entry, StateFault):
+            faults.append(entry)
+        elif (problem := _name_problem(entry)) is not None:
+            field, value = ("kind", entry.kind) if entry.kind not in BUILDERS else ("name", entry.name)
+            faults.append(StateFault(index, entry.resource, field, shown(value), problem))
+        else:
+            entries.append(entry)
+    return entries
+
+
+def _name_problem(entry: Entry) -> str | None:
+    if entry.kind not in BUILDERS:
+        return f"not possible here; possible are {', '.join(sorted(BUILDERS))}"
+    if not entry.name:
+        return None if entry.kind in _UNNAMED else "want a name: kind/name"
+    if entry.kind in _LABEL_NAMED:
+        return None if is_label(entry.name) else "want at most 63 lower-case letters, digits and dashes"
+    return (
+        None if is_subdomain(entry.name) else "want at most 253 lower-case letters, digits, dashes and dots"
+    )
+
+
+def _surroundings(entries: Sequence[Entry], now: str) -> Surroundings:
+    keys = {}
+    for entry in entries:
+        if entry.kind in ("configmap", "secret"):
+            members = (entry.fields.get(member) for member in ("data", "string_data", "stringData"))
+            declared = frozenset(
+                str(key) for member in members if isinstance(member, Mapping) for key in member
+            )
+            keys[entry.kind, entry.namespace or "default", entry.name] = declared
+    names = frozenset((entry.kind, entry.namespace or "default", entry.name) for entry in entries)
+    return Surroundings(now, names, keys)
+
+
+def _build(entry: Entry, around: Surroundings, faults: list[StateFault]) -> Built | None:
+    found: list[StateFault] = []
+    reader = Reader(entry, found)
+    zone = reader.text("zone") if entry.kind in _WORKLOADS else ""
+    built = BUILDERS[entry.kind](reader, around)
+    reader.finish()
+    faults.extend(found)
+    if zone and not found:
+        built.manifests.insert(0, _zoned_namespace(entry, zone))
+    return None if found else built
+
+
+def _zoned_namespace(entry: Entry, zone: str) -> Manifest:
+    """Build the namespace that a workload's ``zone`` speaks of; it merges with the namespace's own entry."""
+    raw = Entry(entry.index, entry.resource, "namespace", entry.namespace or "default", None, {"zone": zone})
+    return cluster.build_namespace(Reader(raw, []), Surroundings("")).manifests[0]
+
+
+def _implied_namespaces(
+    entries: Sequence[Entry], manifests: list[Manifest], scope: Sequence[str], faults: list[StateFault]
+) -> list[Manifest]:
+    """Give the namespaces that are only spoken of, and merge those that several entries describe."""
+    declared: dict[str, Manifest] = {}
+    for manifest in [item for item in manifests if item.body["kind"] == "Namespace"]:
+        name = manifest.body["metadata"]["name"]
+        if name in declared and manifest is not declared[name]:
+            manifests.remove(manifest)
+            _merge(declared[name], manifest, faults)
+        else:
+            declared[name] = manifest
+    spoken_of = {entry.namespace or "default" for entry in entries if entry.kind not in _CLUSTER_WIDE}
+    spoken_of |= {
+        entry.name for entry in entries if entry.kind == "events" and entry.name and not entry.namespace
+    }
+    spoken_of |= {name for name in scope if is_label(name)}
+    missing = sorted(spoken_of - set(declared) - {"default"})
+    return [Manifest(-1, build_object("v1", "Namespace", name, None)) for name in missing]
+
+
+def _merge(first: Manifest, second: Manifest, faults: list[StateFault]) -> None:
+    labels = first.body["metadata"].setdefault("labels", {})
+    for key, value in second.body["metadata"].get("labels", {}).items():
+        if labels.setdefault(key, value) != value:
+            where = f"namespace/{first.body['metadata']['name']}"
+            faults.append(
+                StateFault(
+                    second.index, where, key, shown(value), f"contradicts {labels[key]} of another entry"
+                )
+            )
+
+
+def _refuse_duplicates(
+    manifests: Sequence[Manifest], state: Sequence[Mapping[str, Any]], faults: list[StateFault]
+) -> None:
+    seen: dict[tuple[Any, ...], int] = {}
+    for manifest in manifests:
+        metadata = manifest.body["metadata"]
+        key = (manifest.body["kind"], metadata.get("namespace"), metadata["name"])
+        first = seen.setdefault(key, manifest.index)
+        if first != manifest.index and first >= 0 and manifest.index >= 0:
+            resource = str(state[manifest.index].get("resource", metadata["name"]))
+            faults.append(StateFault(manifest.index, resource, "", "", f"declared before, as state[{first}]"))
+
+
+def _ranked(manifests: Sequence[Manifest]) -> tuple[tuple[Manifest, ...], ...]:
+    ranked = tuple(tuple(item for item in manifests if item.body["kind"] in kinds) for kinds in _RANKS)
+    return tuple(rank for rank in ranked if rank)
+
+
+def _containment(
+    entries: Sequence[Entry], references: Sequence[str], faults: list[StateFault]
+) -> dict[str, str]:
+    """Resolve references such as ``secret/db-credentials.data.DB_PASSWORD`` to literals."""
+    values: dict[str, str] = {}
+    for reference in references:
+        resolved = _resolve(entries, reference)
+        if resolved is None or not resolved[0]:
+            faults.append(
+                StateFault(
+                    -1,
+                    "",
+                    "containment",
+                    shown(reference),
+                    "names no value of the state; want kind/name.data.KEY",
+                )
+            )
+            continue
+        values[reference] = resolved[0]
+        if resolved[1] is not None:
+            values[reference + ENCODED_SUFFIX] = resolved[1]
+    return values
+
+
+def _resolve(entries: Sequence[Entry], reference: str) -> tuple[str, str | None] | None:
+    written, _, rest = reference.partition("/")
+    for entry in entries:
+        for member in ("data", "string_data", "stringData", "annotations", "env"):
+            prefix = f"{entry.name}.{member}."
+            if entry.kind == canonical_kind(written, BUILDERS) and rest.startswith(prefix):
+                found = configuration.containment_values(entry, member, rest.removeprefix(prefix))
+                if found is not None:
+                    return found
+    return None
+
+
+def objects_of(plan: Plan) -> tuple[Json, ...]:
+    """Give the objects of a plan in the order of their creation."""
+    return tuple(manifest.body for rank in plan.ranks for manifest in rank)
