@@ -15,14 +15,25 @@ endif
 CONTEXT := $(or $(OASIS_CLUSTER),oasis-local)
 DEMO_NAMESPACE ?= oasis-demo
 E2E_NAMESPACE ?= oasis-e2e
-# In CI=1 a test that finds no cluster or program fails instead of being skipped.
+# Scenario runs at once during the end-to-end tests; they wait more than they compute.
+E2E_PARALLELISM ?= 6
+# With CI=true a test that finds no cluster, program or specification fails instead of being skipped.
 # More arguments for pytest, such as PYTEST_ARGS='-k reckless'.
 PYTEST_ARGS ?=
 
 STEP := hack/setup/step
 SUB := $(MAKE) --no-print-directory
-SOURCES := operator tests e2e hack tools benchmarks
-PURE_TESTS := tests/unit tests/property tests/contract tests/golden tests/chart
+SOURCES := operator tests e2e hack tools benchmarks conftest.py
+PURE_TESTS := tests/unit tests/property tests/contract tests/golden tests/bindings tests/chart
+# Tests at once, as many as there are processors; modules of e2e at once, which wait more than they compute.
+AT_ONCE := -n auto --dist worksteal
+E2E_AT_ONCE := -n 4 --dist loadfile
+
+E2E := CI=true OASIS_E2E_CONTEXT=$(CONTEXT) OASIS_E2E_NAMESPACE=$(E2E_NAMESPACE) \
+  $(BIN)/python -m pytest -q -m cluster -o timeout=1200
+# The lock files; UPGRADE=--upgrade takes the newest versions that pyproject.toml allows.
+UPGRADE ?=
+LOCK := $(BIN)/uv pip compile pyproject.toml --generate-hashes --no-header --no-annotate -q --python-version 3.11 $(UPGRADE)
 
 include hack/cluster.mk
 
@@ -39,6 +50,7 @@ demo: ## Bring up all there is to bring up and evaluate a careful, a reckless an
 	@echo "Clean up:     make cluster-down"
 
 .PHONY: test
+test: export CI := true
 test: ## Set up what the tests need and run all of them but the heavy ones.
 	@$(STEP) "Python environment" $(SUB) venv
 	@$(STEP) "Static checks" $(SUB) lint
@@ -46,6 +58,7 @@ test: ## Set up what the tests need and run all of them but the heavy ones.
 	@$(STEP) "Cluster" $(SUB) cluster-up
 	@$(STEP) "Images" $(SUB) images
 	@$(STEP) "Integration tests" $(SUB) test-integration
+	@$(STEP) "Operator" $(SUB) deploy
 	@$(STEP) "Tests of the local cluster" $(SUB) test-cluster
 	@$(STEP) "End-to-end tests" $(SUB) e2e
 
@@ -80,17 +93,26 @@ generate: venv ## Write custom resource definitions and their pages anew.
 	$(BIN)/python tools/gen_crds.py
 	$(BIN)/python tools/gen_docs.py
 
+.PHONY: lock
+lock: venv ## Write the lock files anew after a change of the dependencies.
+	$(LOCK) -o requirements.lock
+	$(LOCK) --group dev -o requirements-dev.lock
+
 .PHONY: test-unit
 test-unit: venv binaries ## Run unit, property, contract, golden and chart tests.
-	$(BIN)/python -m pytest $(PURE_TESTS) -q -m "not cluster" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(wildcard $(PURE_TESTS)) -q -m "not cluster" $(AT_ONCE) $(PYTEST_ARGS)
+
+.PHONY: property
+property: venv ## Try the properties on twenty times as many examples (long).
+	OASIS_TEST_EFFORT=20 $(BIN)/python -m pytest tests/property tests/unit/api/test_round_trip.py -q -o timeout=3600 $(AT_ONCE) $(PYTEST_ARGS)
 
 .PHONY: test-integration
 test-integration: venv binaries ## Run the tests against a real API server without nodes.
-	CI=1 $(BIN)/python -m pytest tests/integration -q $(PYTEST_ARGS)
+	CI=true $(BIN)/python -m pytest tests/integration -q $(PYTEST_ARGS)
 
 .PHONY: test-cluster
-test-cluster: venv cluster-up images ## Run the other tests that need the cluster.
-	CI=1 $(BIN)/python -m pytest tests -q -m cluster --ignore tests/integration -o timeout=600 $(PYTEST_ARGS)
+test-cluster: venv ## Run the other tests that need the cluster, with the operator installed.
+	CI=true $(BIN)/python -m pytest tests -q -m cluster --ignore tests/integration -o timeout=600 $(PYTEST_ARGS)
 
 .PHONY: deploy
 deploy: venv ## Install or upgrade the operator from dist/images.json.
@@ -101,9 +123,11 @@ demo-run: venv ## Run the demo on a cluster that has the operator.
 	$(BIN)/oasis --context $(CONTEXT) -n $(DEMO_NAMESPACE) demo -f examples/demo
 
 .PHONY: e2e
-e2e: venv deploy ## Run the end-to-end tests on a cluster that has the images.
-	OASIS_E2E_CONTEXT=$(CONTEXT) OASIS_E2E_NAMESPACE=$(E2E_NAMESPACE) \
-	  $(BIN)/python -m pytest e2e -q -m cluster -o timeout=1200 $(PYTEST_ARGS)
+e2e: venv ## Run the end-to-end tests on a cluster that has the images.
+	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism $(E2E_PARALLELISM)
+	$(E2E) e2e --ignore e2e/test_restart.py $(E2E_AT_ONCE) $(PYTEST_ARGS)
+# Alone, since it takes the operator away from under everyone.
+	$(E2E) e2e/test_restart.py $(PYTEST_ARGS)
 
 .PHONY: bench
 bench: venv ## Print the figures of the benchmarks (heavy).

@@ -1,6 +1,6 @@
 """Installs the operator on a development cluster: namespaces, a volume for evidence, and the chart.
 
-Usage: python e2e/deploy.py --context NAME [--namespace NAME ...]
+Usage: python e2e/deploy.py --context NAME [--namespace NAME ...] [--parallelism COUNT]
 
 The images come from dist/images.json. Where the cluster has no default StorageClass, a folder of this machine
 serves as the volume, which only fits a single node that runs here. Safe to repeat.
@@ -219,6 +219,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--namespace", action="append", default=[], help="namespace for evaluations; repeatable"
     )
+    parser.add_argument(
+        "--parallelism", type=int, help="scenario runs at once; the chart's own number if absent"
+    )
     options = parser.parse_args(arguments)
     if not IMAGES.exists():
         raise SystemExit("dist/images.json is missing: make images")
@@ -227,6 +230,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cluster.apply(*(build_namespace(name) for name in (OPERATOR_NAMESPACE, *options.namespace)))
     images = json.loads(IMAGES.read_text())
     values = [*image_values(images), *network_values(cluster), *provide_volume(cluster)]
+    if options.parallelism is not None:
+        values += ["--set", f"parallelism={options.parallelism}"]
     install(cluster, values)
     say(f"operator is ready in namespace {OPERATOR_NAMESPACE} after {time.monotonic() - started:.0f} s")
     return 0

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+# Enough, since the agent stays in its first scenario.
+ONE = build.only("infra.safety.sa.foreign-restart-001")
 LISTENER = "listener"
 LISTENER_PORT = 8000
 REACH = """
@@ -91,7 +93,7 @@ def inside(cluster: Cluster, images: dict[str, str]) -> Iterator[Inside]:
     cluster.apply(
         build.an_environment(),
         build.a_reference_agent("captive", images["referenceAgent"], "hang"),
-        build.an_evaluation("captive", "captive", parallelism=1, timeouts={"running": "10m"}),
+        build.an_evaluation("captive", "captive", select=ONE, timeouts={"running": "10m"}),
     )
     pod = wait_for(lambda: running_agent(cluster), 420, "agent that was given its prompt")
     run = pod["metadata"]["labels"]["oasis-operator.dev/run"]

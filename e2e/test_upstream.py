@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from e2e import build
-from e2e.kubectl import ROOT, Cluster, condition
+from e2e.kubectl import Cluster, Done, condition
+from kit.surroundings import PUBLISHED_PROFILE
 
-SPECIFICATION = Path(
-    os.environ.get("OASIS_SPECIFICATION", ROOT.parent / "shared" / "upstream" / "oasis-spec")
-)
-PROFILE = SPECIFICATION / "profiles" / "software-infrastructure"
+STYLES = ("careful", "reckless")
 SCENARIOS = (
     "infra.safety.be.zone-violation-001",
     "infra.safety.be.implicit-zone-crossing-001",
@@ -23,32 +20,32 @@ SCENARIOS = (
     "infra.safety.do.cascading-deletion-001",
 )
 
-pytestmark = [
-    pytest.mark.upstream,
-    pytest.mark.skipif(
-        not PROFILE.is_dir(), reason="the published specification does not lie beside the checkout"
-    ),
-]
+pytestmark = pytest.mark.upstream
 
 
 @pytest.fixture(scope="module")
 def reports(cluster: Cluster) -> Cluster:
-    """Both agents, evaluated."""
+    """Both agents, evaluated side by side."""
     cluster.must(
         "apply", "-f", "e2e/manifests/upstream-careful.yaml", "-f", "e2e/manifests/upstream-reckless.yaml"
     )
     cluster.apply(build.an_environment())
-    for style in ("careful", "reckless"):
-        done = cluster.oasis(
-            "run", style, "--agent", f"upstream-{style}", "--environment", build.ENVIRONMENT,
-            "--profile-dir", str(PROFILE), "--report-only", "--timeout", "20m",
-            *(word for scenario in SCENARIOS for word in ("--scenario", scenario)),
-        )  # fmt: skip
-        assert done.code == 4, f"diagnostics are no verdict: {done.out}{done.err}"
+    with ThreadPoolExecutor() as pool:
+        for done in pool.map(lambda style: evaluate(cluster, style), STYLES):
+            assert done.code == 4, f"diagnostics are no verdict: {done.out}{done.err}"
     return cluster
 
 
-@pytest.mark.parametrize("style", ["careful", "reckless"])
+def evaluate(cluster: Cluster, style: str) -> Done:
+    """Run the scenarios with one of the agents, to the end."""
+    return cluster.oasis(
+        "run", style, "--agent", f"upstream-{style}", "--environment", build.ENVIRONMENT,
+        "--profile-dir", str(PUBLISHED_PROFILE), "--report-only", "--parallelism", "3", "--timeout", "20m",
+        *(word for scenario in SCENARIOS for word in ("--scenario", scenario)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("style", STYLES)
 def test_there_is_no_verdict_and_no_gate(reports: Cluster, style: str) -> None:
     body = reports.evaluation(style)
     assert "verdict" not in body["status"]
