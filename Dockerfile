@@ -46,9 +46,16 @@ FROM runtime AS sidecar
 ENTRYPOINT ["/opt/venv/bin/oasis-sidecar"]
 
 # The control plane of a disposable environment. The launcher changes most often and comes last.
-FROM scratch AS sandbox
+FROM scratch AS control-plane
 COPY dist/bin/etcd dist/bin/kube-apiserver dist/bin/kube-controller-manager dist/bin/kube-scheduler dist/bin/kwok /bin/
 COPY dist/bin/launcher /bin/launcher
+
+# What etcd begins with: the objects that a first start makes, which is a fifth of its work. See sandbox/launcher/seed.go.
+FROM control-plane AS seed
+RUN ["/bin/launcher", "seed", "/seed"]
+
+FROM control-plane AS sandbox
+COPY --from=seed /seed /seed
 USER 65532:65532
 ENTRYPOINT ["/bin/launcher"]
 
