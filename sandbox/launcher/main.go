@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	bootPatience = 60 * time.Second
+	bootPatience = 170 * time.Second // a machine on which many boot at once is slow; the operator's own limit is 180 s
 	stopPatience = 5 * time.Second
 	messageLimit = 4096
 )

@@ -135,7 +135,7 @@ class Nested:
             self.probe = subprocess.Popen(
                 [sys.executable, "-c", command], env=environment, stdout=log, stderr=log
             )
-        self.wait(lambda: self.call("GET", "/healthz")[0] == 200, "health", 60)
+        self.wait(lambda: self.call("GET", "/healthz")[0] == 200, "health", 170)
 
     def stop_processes(self) -> None:
         for process in (self.probe, self.launcher):
