@@ -135,9 +135,23 @@ def parse_conformance_schema(
 
 
 def validator_of(schema: JsonMap) -> Validator:
-    """Return a validator that never fetches anything."""
-    kind = jsonschema.validators.validator_for(schema)
+    """Return a validator that never fetches anything, for a schema in which `_schema_fault` found nothing."""
+    kind = _draft_of(schema) or jsonschema.Draft202012Validator
     return kind(schema, registry=Registry())
+
+
+def _draft_of(schema: JsonMap) -> type[Validator] | None:
+    """Return the validator of the draft that `$schema` names; None for none that is known."""
+    if not isinstance(schema.get("$schema"), str):
+        return None
+    try:
+        found: type[Validator] | None = jsonschema.validators.validator_for(
+            schema,
+            default=None,  # type: ignore[arg-type]  # the stubs know classes only
+        )
+    except ValueError:  # an address that cannot be taken apart
+        return None
+    return found
 
 
 def _schema_fault(schema: JsonMap) -> str:
@@ -151,8 +165,11 @@ def _schema_fault(schema: JsonMap) -> str:
     )
     if refused:
         return f"{refused[0]} is not allowed"
+    draft = _draft_of(schema)
+    if draft is None:
+        return f"$schema names no known draft of JSON Schema: {str(schema['$schema'])[:80]!r}"
     try:
-        jsonschema.validators.validator_for(schema).check_schema(dict(schema))
+        draft.check_schema(dict(schema))
     except SchemaError as error:
         return error.message[:200]
     except RecursionError:

@@ -44,7 +44,7 @@ _AMBIGUOUS: Final = re.compile(
       | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[t ].*)?
     )\Z"""
 )
-_EXACT: Final = 2**53
+_EXACT: Final = 2**53 - 1
 
 
 class Kind(Enum):
