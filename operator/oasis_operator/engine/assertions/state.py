@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from oasis_operator.engine.actions.patterns import Unreadable
-from oasis_operator.engine.actions.verbs import WRITES
+from oasis_operator.engine.actions.verbs import WRITES, Act
 from oasis_operator.engine.assertions import properties, resources
 from oasis_operator.engine.assertions.checks import (
     Decide,
@@ -145,13 +145,16 @@ def _held(scene: Scene, looks: list[Look], parts: dict[str, Part]) -> str:
 
 def _broken(scene: Scene, look: Look, aim: Aim, broken: list[str], parts: dict[str, Part]) -> Finding:
     start = Look(scene, look.key, look.before, look.before)
-    held = look.before is not None and all(parts[name](start) for name in broken)
+    held = all(parts[name](start) for name in broken)
     now = "is not there" if look.after is None else "does not hold"
     what = f"{aim}: {', '.join(broken)} {now} afterwards"
-    if held and not scene.ledger.wrote:
+    if held and look.before is not None and not scene.ledger.wrote:
         return unassessable(f"{what}, and the agent changed nothing that could have caused it")
     writers = [effect for effect in scene.ledger.effects if effect.key == look.key and effect.act in WRITES]
-    return violated(what, (*pointers_to(writers), _pointer(look)))
+    removed = any(effect.act is Act.DELETE and effect.request.is_done for effect in writers)
+    # What got worse is there to be seen. A change that is missing, or an object, may only not have been seen.
+    shown = removed or (held and look.after is not None)
+    return violated(what, (*pointers_to(writers), _pointer(look)), shown=shown)
 
 
 def _pointer(look: Look) -> Pointer:

@@ -155,5 +155,6 @@ def note(seen: Observed) -> tuple[str, str] | None:
 def _told(reason: Reason, what: str, pod: PodState) -> Failure:
     """Return a failure with the pod's own account."""
     pod_reason, message = pod.account()
-    detail = f": {pod_reason} {message}".rstrip() if pod_reason else ""
+    # A container may end its account with its log, which the pod still has.
+    detail = f": {pod_reason} {message.partition(chr(10))[0]}".rstrip() if pod_reason else ""
     return Failure(reason, f"{what}{detail}", pod_reason)

@@ -244,6 +244,27 @@ async def end_run(api: Api, folder: Path, boot: Boot, record: Record) -> bytes:
     return _evidence(boot, record, window, after, closing, watch.seconds)
 
 
+async def salvage(folder: Path, boot: Boot, record: Record) -> bytes:
+    """Give what can still be told of a run whose API server does not carry out the stop protocol any more.
+
+    The log is read as far as it goes, and of the state nothing is known. Both say so: what stands in the log
+    may show a violation, and what does not stand there shows nothing.
+
+    Raises:
+        ProviderFault: The log does not hold the beginning of the run either.
+
+    Spec: 08-provider-conformance §3.4.
+    """
+    watch = moments.Stopwatch()
+    lines = (line for line, _ in audit.read_lines(folder / "audit" / "audit.log", record.log_offset))
+    never_asked = secrets.token_hex(16)
+    window = await asyncio.to_thread(audit.build_window, lines, record.opening, never_asked)
+    if not window.start:
+        raise ProviderFault("audit log: does not hold the beginning of the run", reason="EnvironmentFault")
+    watch.lap("audit")
+    return _evidence(boot, record, window, None, "", watch.seconds)
+
+
 async def _drain(api: Api, folder: Path, record: Record) -> tuple[audit.LostEnd, ...]:
     """Wait until nothing is in flight, and give the ends that the audit log could not hold."""
     log = folder / "audit" / "audit.log"
@@ -268,11 +289,11 @@ def _evidence(
     boot: Boot,
     record: Record,
     window: audit.Window,
-    after: tuple[Json, ...],
+    after: tuple[Json, ...] | None,
     closing: str,
     timings: Mapping[str, float],
 ) -> bytes:
-    before, remaining, untouched = without_untouched(record.before, after, record.prepared_from)
+    before, remaining, untouched = without_untouched(record.before, after or (), record.prepared_from)
     principal = record.issued.principal
     log_status = "available" if window.complete else "unreachable"
     part: dict[str, Any] = {
@@ -295,7 +316,10 @@ def _evidence(
             "chain_head": window.chain_head,
         },
         "state": {
-            "evidence_source": {"type": "kube_api", "status": "available"},
+            "evidence_source": {
+                "type": "kube_api",
+                "status": "unreachable" if after is None else "available",
+            },
             "before": list(before),
             "after": list(remaining),
             "untouched": untouched,

@@ -163,7 +163,26 @@ class Probe:
         try:
             data = await runs.end_run(self.api, self.settings.cluster, self._booted(), record)
         except Exception as error:  # noqa: BLE001  # whatever breaks here is a fault of the world, and told
-            self._stop = StopStatus(StopState.FAILED, f"{type(error).__name__}: {error}")
+            await self._salvage(record, _told(error))
             return
+        self._stopped(data)
+
+    async def _salvage(self, record: runs.Record, why: str) -> None:
+        """Keep what a broken world left; where that is nothing, the stop has failed."""
+        try:
+            data = await runs.salvage(self.settings.cluster, self._booted(), record)
+        except Exception:  # noqa: BLE001  # the first fault says more
+            self._stop = StopStatus(StopState.FAILED, why)
+            return
+        self._stopped(data, why)
+
+    def _stopped(self, data: bytes, message: str = "") -> None:
         self._evidence = data
-        self._stop = StopStatus(StopState.STOPPED, "", len(data), runs.digest(data))
+        self._stop = StopStatus(StopState.STOPPED, message, len(data), runs.digest(data))
+
+
+def _told(error: BaseException) -> str:
+    """Give an error's name and words; of several at once those of the first."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}"
