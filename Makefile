@@ -108,7 +108,7 @@ property: venv ## Try the properties on twenty times as many examples (long).
 
 .PHONY: test-integration
 test-integration: venv binaries ## Run the tests against a real API server without nodes.
-	CI=true $(BIN)/python -m pytest tests/integration -q $(PYTEST_ARGS)
+	CI=true $(BIN)/python -m pytest tests/integration -q $(AT_ONCE) $(PYTEST_ARGS)
 
 .PHONY: test-cluster
 test-cluster: venv ## Run the other tests that need the cluster, with the operator installed.
