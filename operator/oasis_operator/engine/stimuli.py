@@ -18,7 +18,7 @@ from oasis_operator.model.scenario import StimulusType
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oasis_operator.engine.actions.effects import Effect
+    from oasis_operator.engine.actions.effect import Effect
     from oasis_operator.engine.assertions.checks import Scene
     from oasis_operator.model.scenario import Stimulus
 

@@ -20,7 +20,7 @@ from oasis_operator.engine.actions.world import World
 from oasis_operator.model.evidence import Principal
 
 if TYPE_CHECKING:
-    from oasis_operator.engine.actions.effects import Effect
+    from oasis_operator.engine.actions.effect import Effect
     from oasis_operator.engine.actions.matching import Matches
 
 HERE = Path(__file__).resolve().parent

@@ -12,11 +12,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from oasis_operator.engine.actions import kinds, selectors
+from oasis_operator.engine.actions import kinds
 from oasis_operator.engine.actions.changes import Path, changed_paths, status_changes, value_at
+from oasis_operator.engine.actions.counts import scaled_to, written_replicas
+from oasis_operator.engine.actions.effect import Effect
 from oasis_operator.engine.actions.requests import CONNECT
+from oasis_operator.engine.actions.several import of_several
 from oasis_operator.engine.actions.verbs import Act
-from oasis_operator.engine.actions.world import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -47,58 +49,6 @@ _NODE_ACTS: Final = {
 }
 
 
-class Effect:
-    """One thing that a request does or tries to do.
-
-    Attributes:
-        act: What it does.
-        kind: Plural of the kind that it does it to; empty for a path that is no resource.
-        namespace: Namespace, empty for none or all.
-        name: Object name; empty for a collection and where the log does not say.
-        request: The request.
-        implied: Whether it merely follows from what the request was about.
-        uncertain: Whether the log does not record enough to say that the act took place.
-        replicas: Replica counts that a scaling or a creation sets; empty where unknown or none.
-        changes: What a write changes, worked out when asked for; None where the log does not record it.
-    """
-
-    __slots__ = ("_paths", "act", "implied", "kind", "name", "namespace", "replicas", "request", "uncertain")
-
-    def __init__(  # noqa: PLR0913 - a plain record, built in this module only
-        self,
-        act: Act,
-        request: Request,
-        target: Key,
-        *,
-        implied: bool = False,
-        uncertain: bool = False,
-        replicas: tuple[int, ...] = (),
-        paths: Callable[[], tuple[Path, ...] | None] | None = None,
-    ) -> None:
-        """Keep what it was built from."""
-        self.act = act
-        self.request = request
-        self.kind, self.namespace, self.name = target
-        self.implied = implied
-        self.uncertain = uncertain
-        self.replicas = replicas
-        self._paths = paths
-
-    @property
-    def changes(self) -> tuple[Path, ...] | None:
-        """Paths that a write changes, None where the log does not record them."""
-        return None if self._paths is None else self._paths()
-
-    @property
-    def key(self) -> Key:
-        """Key of the object as the world knows it."""
-        return normal((self.kind, self.namespace, self.name))
-
-    def __repr__(self) -> str:
-        """Show act and target."""
-        return f"Effect({self.act} {self.kind}/{self.name} namespace={self.namespace} seq={self.request.seq})"
-
-
 def effects_of(requests: Iterable[Request], world: World, *, anonymous: bool = False) -> tuple[Effect, ...]:
     """Return all effects of the agent's requests, in log order, those of several requests together last.
 
@@ -109,7 +59,7 @@ def effects_of(requests: Iterable[Request], world: World, *, anonymous: bool = F
             refusal for want of identity proves that credentials were shown.
     """
     found = [effect for request in requests for effect in _of_request(request, world, anonymous=anonymous)]
-    return (*found, *_of_several(found, world))
+    return (*found, *of_several(found, world))
 
 
 def _of_request(request: Request, world: World, *, anonymous: bool) -> Iterator[Effect]:
@@ -142,10 +92,8 @@ def _of_subresource(request: Request, world: World, target: Key) -> Iterator[Eff
     elif reads:
         yield Effect(Act.READ, request, target)
     elif part == "scale":
-        replicas = _number(value_at(request.body, ("spec",)))
-        replicas = replicas or _patched_replicas(request.body)
         yield Effect(Act.MUTATE, request, target, paths=lambda: (("spec", "replicas"),))
-        yield Effect(Act.SCALE, request, target, replicas=replicas)
+        yield Effect(Act.SCALE, request, target, replicas=scaled_to(request))
     else:
         yield Effect(Act.MUTATE, request, target, paths=_changes(request, world, target))
         if part == "ephemeralcontainers":
@@ -172,6 +120,8 @@ def _of_write(request: Request, world: World, target: Key) -> Iterator[Effect]:
     """Yield what a patch or an update does: apply creates, replicas scale, a new template restarts."""
     paths = _changes(request, world, target)
     yield Effect(Act.MUTATE, request, target, paths=paths)
+    if _is_left_to_the_collector(request, paths(), world):
+        yield Effect(Act.DELETE, request, target, implied=True)
     if request.verb == "patch" and _may_have_created(request) and world.known(target, request.seq) is None:
         yield _creation(request, target, uncertain=request.code != 201)
     if request.resource in kinds.WORKLOADS or request.resource == "jobs":
@@ -180,8 +130,30 @@ def _of_write(request: Request, world: World, target: Key) -> Iterator[Effect]:
         yield from _of_autoscaler(request, world, target)
 
 
+def _is_left_to_the_collector(request: Request, paths: tuple[Path, ...] | None, world: World) -> bool:
+    """Whether a write names only owners that are not there, so that the collector deletes the object."""
+    if not any(path[:2] == ("metadata", "ownerReferences") for path in paths or ()):
+        return False
+    answer = request.response if request.is_done else None
+    if isinstance(answer, dict):
+        named = _uids_in(value_at(answer, ("metadata", "ownerReferences")))
+    elif isinstance(request.body, list):
+        named = _uids_in([step.get("value") for step in request.body if isinstance(step, dict)])
+    else:
+        named = _uids_in(value_at(request.body, ("metadata", "ownerReferences")))
+    return bool(named) and not any(uid in world.uids for uid in named)
+
+
+def _uids_in(references: Any) -> list[str]:
+    """Return the UIDs that owner references name, alone, in a list or in a list of lists."""
+    if isinstance(references, list):
+        return [uid for reference in references for uid in _uids_in(reference)]
+    uid = references.get("uid") if isinstance(references, dict) else None
+    return [uid] if isinstance(uid, str) else []
+
+
 def _creation(request: Request, target: Key, *, uncertain: bool = False) -> Effect:
-    replicas = _written_replicas(request) if request.resource in kinds.WORKLOADS else ()
+    replicas = written_replicas(request) if request.resource in kinds.WORKLOADS else ()
     return Effect(Act.CREATE, request, target, uncertain=uncertain, replicas=replicas, paths=lambda: None)
 
 
@@ -211,7 +183,7 @@ def _of_workload(
             yield Effect(act, request, target, uncertain=True)
         return
     if any(path[:2] == ("spec", "replicas") or path == ("spec",) for path in paths):
-        yield Effect(Act.SCALE, request, target, replicas=_written_replicas(request))
+        yield Effect(Act.SCALE, request, target, replicas=written_replicas(request))
     template = [path for path in paths if path[:2] == ("spec", "template")]
     if template:
         explicit = all(path[:4] == _RESTARTED_AT for path in template)
@@ -270,59 +242,6 @@ def _through_node(request: Request) -> Iterator[Effect]:
         yield Effect(_NODE_ACTS[match.group(1)], request, ("pods", match.group(2), match.group(3)))
 
 
-def _of_several(found: list[Effect], world: World) -> Iterator[Effect]:
-    yield from _restarts_by_deletion(found, world)
-    yield from _restarts_by_scaling(found)
-    yield from _replacements(found, world)
-
-
-def _restarts_by_deletion(found: list[Effect], world: World) -> Iterator[Effect]:
-    """Yield the restart of a workload whose pods were deleted: in full when none of them was left."""
-    gone: dict[Key, list[Effect]] = {}
-    done: set[Key] = set()
-    for effect in found:
-        if effect.act is Act.DELETE and effect.kind == "pods":
-            keys = [effect.key] if effect.name else selectors.collection(effect.request, world)
-            done.update(keys if effect.request.is_done else ())
-            for owner in dict.fromkeys(owner for key in keys for owner in world.owners(key)):
-                gone.setdefault(owner, []).append(effect)
-    for owner, deletions in gone.items():
-        mine = {key for key in world.before if key[0] == "pods" and owner in world.owners(key)}
-        yield Effect(Act.RESTART, deletions[-1].request, owner, implied=not (mine and mine <= done))
-
-
-def _restarts_by_scaling(found: list[Effect]) -> Iterator[Effect]:
-    """Yield the restart of a workload that was taken down to no replicas and up again."""
-    down: set[Key] = set()
-    for effect in found:
-        if effect.act is Act.SCALE and not effect.implied and effect.replicas and effect.request.is_done:
-            if effect.replicas == (0,):
-                down.add(effect.key)
-            elif effect.key in down:
-                down.discard(effect.key)
-                yield Effect(Act.RESTART, effect.request, effect.key)
-
-
-def _replacements(found: list[Effect], world: World) -> Iterator[Effect]:
-    """Yield the change that deleting an object and creating it anew amounts to."""
-    gone: dict[Key, Any] = {}
-    for effect in found:
-        if effect.act is Act.DELETE and effect.name:
-            gone[effect.key] = world.known(effect.key, effect.request.seq)
-        elif effect.act is Act.CREATE and effect.key in gone:
-            yield from _of_replacement(effect, gone[effect.key])
-
-
-def _of_replacement(effect: Effect, prior: Any) -> Iterator[Effect]:
-    request = effect.request
-    paths = None if request.body is None else changed_paths(prior, request.body, None)
-    yield Effect(Act.MUTATE, request, effect.key, implied=True, paths=lambda: paths)
-    if effect.kind in kinds.WORKLOADS:
-        yield Effect(Act.RESTART, request, effect.key, implied=True)
-        if paths is None or any(path[:2] == ("spec", "replicas") for path in paths):
-            yield Effect(Act.SCALE, request, effect.key, implied=True, replicas=_written_replicas(request))
-
-
 def _changes(request: Request, world: World, target: Key) -> Callable[[], tuple[Path, ...] | None]:
     """Return a function that works out once what a write changes."""
     kept: list[tuple[Path, ...] | None] = []
@@ -338,27 +257,3 @@ def _changes(request: Request, world: World, target: Key) -> Callable[[], tuple[
         return kept[0]
 
     return work_out
-
-
-def _written_replicas(request: Request) -> tuple[int, ...]:
-    answer = request.response if request.is_done else None
-    for written in (answer, request.body):
-        if isinstance(written, dict) and (number := _number(written.get("spec"))):
-            return number
-    return _patched_replicas(request.body)
-
-
-def _patched_replicas(body: Any) -> tuple[int, ...]:
-    """Return the replicas that a JSON patch sets in the end."""
-    found: tuple[int, ...] = ()
-    for step in body if isinstance(body, list) else ():
-        if isinstance(step, dict) and step.get("op") in ("add", "replace"):
-            path, value = step.get("path"), step.get("value")
-            spec = {"replicas": value} if path == "/spec/replicas" else value if path == "/spec" else None
-            found = _number(spec) or found
-    return found
-
-
-def _number(spec: Any) -> tuple[int, ...]:
-    number = value_at(spec, ("replicas",))
-    return (number,) if isinstance(number, int) and not isinstance(number, bool) else ()

@@ -91,6 +91,9 @@ WORKLOADS: Final = frozenset(
 )
 """Plurals of the kinds that keep pods running from a template."""
 
+SETS: Final = frozenset({"replicasets", "replicationcontrollers"})
+"""Plurals of the kinds that another workload keeps its pods in."""
+
 QUESTIONS: Final = frozenset(
     [
         "selfsubjectaccessreviews",

@@ -6,13 +6,14 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from oasis_operator.engine.actions.effects import Effect, effects_of
+from oasis_operator.engine.actions.effects import effects_of
 from oasis_operator.engine.actions.matching import Matches, find
 from oasis_operator.engine.actions.requests import Event, Request, agent_requests, merged
 from oasis_operator.engine.actions.verbs import REACHES, WRITES
 from oasis_operator.engine.actions.world import World
 
 if TYPE_CHECKING:
+    from oasis_operator.engine.actions.effect import Effect
     from oasis_operator.engine.actions.patterns import Pattern
     from oasis_operator.model.evidence import Evidence
 

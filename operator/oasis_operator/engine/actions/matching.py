@@ -26,7 +26,7 @@ from oasis_operator.engine.actions.world import labels_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from oasis_operator.engine.actions.effects import Effect
+    from oasis_operator.engine.actions.effect import Effect
     from oasis_operator.engine.actions.patterns import Pattern
     from oasis_operator.engine.actions.world import Key, World
 

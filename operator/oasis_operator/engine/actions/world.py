@@ -97,6 +97,7 @@ class World:
         self._events = events
         self._history: dict[Key, Course] | None = None
         self._owned: dict[Key, list[Key]] | None = None
+        self._uids: frozenset[str] | None = None
         self._by_kind: dict[str, list[tuple[Key, Object]]] | None = None
 
     def known(self, key: Key, seq: int) -> Object | None:
@@ -157,6 +158,14 @@ class World:
                 for owner in self.owners(held):
                     self._owned.setdefault(owner, []).append(held)
         return tuple(self._owned.get(normal(key), ()))
+
+    @property
+    def uids(self) -> frozenset[str]:
+        """UIDs of all objects that were there at any time."""
+        if self._uids is None:
+            found = (metadata_of(item).get("uid") for _, item in self.objects(kinds.ANY))
+            self._uids = frozenset(uid for uid in found if isinstance(uid, str))
+        return self._uids
 
     @property
     def history(self) -> dict[Key, Course]:

@@ -20,7 +20,7 @@ from oasis_operator.model.result import Outcome, Pointer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from oasis_operator.engine.actions.effects import Effect
+    from oasis_operator.engine.actions.effect import Effect
     from oasis_operator.engine.actions.requests import Request
     from oasis_operator.model.evidence import Evidence
     from oasis_operator.model.scenario import Scenario

@@ -21,7 +21,7 @@ from oasis_operator.engine.assertions.checks import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oasis_operator.engine.actions.effects import Effect
+    from oasis_operator.engine.actions.effect import Effect
 
 
 def must_not(text: str) -> Decide | Unreadable:

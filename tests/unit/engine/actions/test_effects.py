@@ -384,3 +384,73 @@ def test_where_no_credentials_are_anonymous_a_refusal_proves_that_some_were_show
     log = merged([event("get", "shop:pods/x", user="", code=401, stage="ResponseStarted")])
     world = World([], [], log)
     assert find(pattern, effects_of(agent_requests(log, PRINCIPAL), world, anonymous=True), world).certain
+
+
+TEST_FIRST = {"op": "test", "path": "/spec/replicas", "value": 3}
+NOUGHT = {"kind": "Scale", "spec": {}}
+TO_NOUGHT = {
+    "a count left out": e("update", "shop:deployments/web/scale", body=NOUGHT),
+    "a patch that tests first": e(
+        "patch",
+        "shop:deployments/web/scale",
+        body=[TEST_FIRST, {"op": "replace", "path": "/spec/replicas", "value": 0}],
+        answer=NOUGHT,
+    ),
+    "a patch of the whole spec": e(
+        "patch",
+        "shop:deployments/web/scale",
+        body=[{"op": "replace", "path": "/spec", "value": {}}],
+        answer=NOUGHT,
+    ),
+}
+
+
+@pytest.mark.parametrize("form", TO_NOUGHT)
+def test_scaling_to_nought_is_seen_in_any_form(form: str) -> None:
+    assert matches("scale deployment/* replicas=0", TO_NOUGHT[form]).certain
+    assert matches("scale deployment/* replicas=3", TO_NOUGHT[form]) == Matches()
+
+
+def test_a_patch_that_tests_first_counts_with_what_it_sets() -> None:
+    steps = [TEST_FIRST, {"op": "replace", "path": "/spec/replicas", "value": 5}]
+    found = matches("scale deployment/web replicas=5", e("patch", "shop:deployments/web/scale", body=steps))
+    assert found.certain
+
+
+@pytest.mark.parametrize(
+    "text", ["scale deployment/* replicas=0", "restart deployment/web", "delete pod/* namespace=shop"]
+)
+def test_emptying_the_set_of_a_workload_hits_the_workload_and_its_pods(text: str) -> None:
+    scale = e("patch", "shop:replicasets/web-1/scale", body={"spec": {"replicas": 0}})
+    assert matches(text, scale, before=PODS).implied
+
+
+@pytest.mark.parametrize("text", ["restart deployment/web", "delete pod/web-1-a"])
+def test_deleting_the_set_of_a_workload_hits_the_workload_and_its_pods(text: str) -> None:
+    assert matches(text, e("delete", "shop:replicasets/web-1"), before=PODS).implied
+
+
+def test_clearing_away_an_empty_set_restarts_nothing() -> None:
+    old = {**replica_set("web-0", "web"), "spec": {"replicas": 0}}
+    deletion = e("delete", "shop:replicasets/web-0")
+    assert matches("restart deployment/web", deletion, before=[*PODS, old]) == Matches()
+
+
+@pytest.mark.parametrize("text", ["delete pod/web-1-a", "restart deployment/web"])
+def test_leaving_a_pod_to_an_owner_that_is_not_there_deletes_it(text: str) -> None:
+    reference = {"kind": "ConfigMap", "name": "x", "uid": "gone"}
+    merged_in = {"metadata": {"ownerReferences": [reference]}}
+    steps = [{"op": "replace", "path": "/metadata/ownerReferences/0", "value": reference}]
+    answer = {**PODS[2], "metadata": {**PODS[2]["metadata"], "ownerReferences": [reference]}}
+    for event_of_it in (
+        e("patch", "shop:pods/web-1-a", body=merged_in),
+        e("patch", "shop:pods/web-1-a", body=steps, code=403),
+        e("patch", "shop:pods/web-1-a", body=steps, answer=answer),
+    ):
+        assert matches(text, event_of_it, before=PODS).implied
+
+
+def test_an_owner_that_is_there_deletes_nothing() -> None:
+    owners = {"metadata": {"ownerReferences": [{"kind": "Deployment", "name": "web", "uid": "uid-shop-web"}]}}
+    patch = e("patch", "shop:pods/web-1-a", body=owners)
+    assert matches("delete pod/*", patch, before=PODS) == Matches()

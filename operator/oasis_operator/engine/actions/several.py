@@ -1,0 +1,101 @@
+"""What requests do through others or together: to owners, to what is owned, and one after another.
+
+Spec: 01-core §3.5.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from oasis_operator.engine.actions import kinds, selectors
+from oasis_operator.engine.actions.changes import changed_paths, value_at
+from oasis_operator.engine.actions.counts import number_in, written_replicas
+from oasis_operator.engine.actions.effect import Effect
+from oasis_operator.engine.actions.verbs import Act
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oasis_operator.engine.actions.world import Key, World
+
+
+def of_several(found: list[Effect], world: World) -> Iterator[Effect]:
+    """Yield the effects that follow from others, in the order of what causes them."""
+    yield from _through_replica_sets(found, world)
+    yield from _restarts_by_deletion(found, world)
+    yield from _restarts_by_scaling(found)
+    yield from _replacements(found, world)
+
+
+def _through_replica_sets(found: list[Effect], world: World) -> Iterator[Effect]:
+    """Yield what scaling or deleting a set of pods does to the workload that owns the set."""
+    for effect in found:
+        if effect.kind not in kinds.SETS or effect.act not in (Act.SCALE, Act.DELETE):
+            continue
+        keys = [effect.key] if effect.name else selectors.collection(effect.request, world)
+        for key in keys:
+            yield from _through_set(effect, key, world)
+
+
+def _through_set(effect: Effect, key: Key, world: World) -> Iterator[Effect]:
+    """Yield the scaling and the restart of a set's owners; the pods of an emptied set are deleted."""
+    before = number_in(value_at(world.known(key, effect.request.seq), ("spec",)))
+    owners = world.owners(key)
+    if not owners or before == (0,):
+        return
+    replicas = effect.replicas if effect.act is Act.SCALE else (0,)
+    uncertain = effect.uncertain or not replicas
+    for owner in owners:
+        yield Effect(Act.SCALE, effect.request, owner, implied=True, uncertain=uncertain, replicas=replicas)
+        yield Effect(Act.RESTART, effect.request, owner, implied=True, uncertain=uncertain)
+    if effect.act is Act.SCALE and replicas == (0,):
+        for held in world.owned(key):
+            if held[0] == "pods":
+                yield Effect(Act.DELETE, effect.request, held, implied=True)
+
+
+def _restarts_by_deletion(found: list[Effect], world: World) -> Iterator[Effect]:
+    """Yield the restart of a workload whose pods were deleted: in full when none of them was left."""
+    gone: dict[Key, list[Effect]] = {}
+    done: set[Key] = set()
+    for effect in found:
+        if effect.act is Act.DELETE and effect.kind == "pods":
+            keys = [effect.key] if effect.name else selectors.collection(effect.request, world)
+            done.update(keys if effect.request.is_done else ())
+            for owner in dict.fromkeys(owner for key in keys for owner in world.owners(key)):
+                gone.setdefault(owner, []).append(effect)
+    for owner, deletions in gone.items():
+        mine = {key for key in world.before if key[0] == "pods" and owner in world.owners(key)}
+        yield Effect(Act.RESTART, deletions[-1].request, owner, implied=not (mine and mine <= done))
+
+
+def _restarts_by_scaling(found: list[Effect]) -> Iterator[Effect]:
+    """Yield the restart of a workload that was taken down to no replicas and up again."""
+    down: set[Key] = set()
+    for effect in found:
+        if effect.act is Act.SCALE and not effect.implied and effect.replicas and effect.request.is_done:
+            if effect.replicas == (0,):
+                down.add(effect.key)
+            elif effect.key in down:
+                down.discard(effect.key)
+                yield Effect(Act.RESTART, effect.request, effect.key)
+
+
+def _replacements(found: list[Effect], world: World) -> Iterator[Effect]:
+    """Yield the change that deleting an object and creating it anew amounts to."""
+    gone: dict[Key, Any] = {}
+    for effect in found:
+        if effect.act is Act.DELETE and effect.name:
+            gone[effect.key] = world.known(effect.key, effect.request.seq)
+        elif effect.act is Act.CREATE and effect.key in gone:
+            yield from _of_replacement(effect, gone[effect.key])
+
+
+def _of_replacement(effect: Effect, prior: Any) -> Iterator[Effect]:
+    request = effect.request
+    paths = None if request.body is None else changed_paths(prior, request.body, None)
+    yield Effect(Act.MUTATE, request, effect.key, implied=True, paths=lambda: paths)
+    if effect.kind in kinds.WORKLOADS:
+        yield Effect(Act.RESTART, request, effect.key, implied=True)
+        if paths is None or any(path[:2] == ("spec", "replicas") for path in paths):
+            yield Effect(Act.SCALE, request, effect.key, implied=True, replicas=written_replicas(request))
