@@ -148,6 +148,12 @@ def _cluster_env() -> list[dict[str, str]]:
         {"name": "KUBERNETES_SERVICE_HOST", "value": host},
         {"name": "KUBERNETES_SERVICE_PORT", "value": port},
         {"name": "KUBERNETES_SERVICE_PORT_HTTPS", "value": port},
+        # The kubelet tells every pod of its own cluster's API; what is set here wins.
+        {"name": "KUBERNETES_PORT", "value": f"tcp://{host}:{port}"},
+        {"name": "KUBERNETES_PORT_443_TCP", "value": f"tcp://{host}:{port}"},
+        {"name": "KUBERNETES_PORT_443_TCP_PROTO", "value": "tcp"},
+        {"name": "KUBERNETES_PORT_443_TCP_PORT", "value": port},
+        {"name": "KUBERNETES_PORT_443_TCP_ADDR", "value": host},
         {"name": "KUBECONFIG", "value": f"{_ACCOUNT}/config"},
     ]
 

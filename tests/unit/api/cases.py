@@ -164,6 +164,20 @@ REFUSED = (
     Case("a variable without value", "Agent", {**HTTP, "env": [{"name": "A"}]}, EXACTLY_ONE),
     Case("a variable with two values", "Agent", {**HTTP, "env": [{**SECRET_ENV, "value": "x"}]}, EXACTLY_ONE),
     Case(
+        "a variable from the Secret of a run",
+        "Agent",
+        {
+            **HTTP,
+            "env": [
+                {
+                    "name": "KEY",
+                    "valueFrom": {"secretKeyRef": {"name": "r-abcdefgh27", "key": "cluster-ca.key"}},
+                }
+            ],
+        },
+        "belongs to the Secrets of scenario runs",
+    ),
+    Case(
         "a variable of the operator",
         "Agent",
         {**HTTP, "env": [{"name": "KUBECONFIG", "value": "x"}]},

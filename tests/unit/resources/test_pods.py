@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import pytest
 
 from kit.fakes.cluster import SETTINGS
+from oasis_operator.api.v1alpha1 import agent
 from oasis_operator.api.v1alpha1.agent import AgentSpec
 from oasis_operator.api.v1alpha1.environment import EnvironmentSpec
 from oasis_operator.resources import (
@@ -234,3 +236,8 @@ def test_a_reachability_message_counts_only_when_it_tells_of_every_target(
     message: str, expected: Any
 ) -> None:
     assert reach_pod.parse_reach(message, ("node", "api-server")) == expected
+
+
+def test_no_agent_may_name_the_secret_of_a_run() -> None:
+    for number in range(50):
+        assert re.search(agent.RUN_OBJECT, names.secret(names.run_id("uid", number)))

@@ -1,5 +1,6 @@
 """Agent: the subject of an evaluation, with everything that makes it what it is."""
 
+import re
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -20,6 +21,12 @@ AbsolutePath = Annotated[str, StringConstraints(max_length=1024, pattern=r"^/")]
 Answer = Annotated[str, StringConstraints(max_length=16384)]
 EnvName = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 SecretKey = Annotated[str, StringConstraints(min_length=1, max_length=253, pattern=r"^[-._a-zA-Z0-9]+$")]
+RUN_OBJECT = "^r-[a-z2-7]{10}$"
+"""Names of the Secrets of scenario runs, as `resources.names` gives them."""
+
+_RUN_OBJECT_REFUSED = (
+    "this form of name belongs to the Secrets of scenario runs; give the Secret another name"
+)
 Port = Annotated[int, Field(ge=1, le=65535)]
 UserID = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -160,13 +167,26 @@ class Http(fields.Part):
 
 
 class SecretKeyRef(fields.Part):
-    """A key of a Secret of the same namespace; mounted by the kubelet, never read by the operator."""
+    """A key of a Secret of the same namespace; mounted by the kubelet, never read by the operator.
+
+    The Secrets of scenario runs hold the keys of their sandboxes, so no agent may name one.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra=fields.rules((f"!self.name.matches('{RUN_OBJECT}')", _RUN_OBJECT_REFUSED))
+    )
 
     name: fields.Name
     """Name of the Secret."""
 
     key: SecretKey
     """Key of the Secret."""
+
+    @model_validator(mode="after")
+    def _of_no_run(self) -> Self:
+        if re.search(RUN_OBJECT, self.name):
+            raise ValueError(_RUN_OBJECT_REFUSED)
+        return self
 
 
 class EnvSource(fields.Part):
