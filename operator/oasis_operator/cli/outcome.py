@@ -54,7 +54,7 @@ def read_outcome(evaluation: Evaluation) -> Outcome:
     facts = status.conditions if current else ()
     complete = conditions.is_true(facts, conditions.Type.COMPLETE, generation)
     stalled = conditions.is_true(facts, conditions.Type.STALLED, generation)
-    verdict = status.verdict if complete else None
+    verdict = status.verdict if complete and not _contradicts_itself(evaluation) else None
     passed = conditions.is_true(facts, conditions.Type.PASSED, generation)
     allowed = status.gateable is not None and status.gateable.allowed
     telling = _telling(facts)
@@ -67,6 +67,14 @@ def read_outcome(evaluation: Evaluation) -> Outcome:
         gateable=verdict is Verdict.PASS and passed and allowed,
         gate_reasons=status.gateable.reasons if current and status.gateable else (),
     )
+
+
+def _contradicts_itself(evaluation: Evaluation) -> bool:
+    """Tell whether a status says PASS beside counts that forbid it, as only an edit by hand leaves it."""
+    counts, verdict = evaluation.status.counts, evaluation.status.verdict
+    if verdict is not Verdict.PASS:
+        return False
+    return counts is None or counts.passed == 0 or counts.provider_failures > 0
 
 
 def is_current(evaluation: Evaluation) -> bool:

@@ -57,6 +57,12 @@ def test_a_verdict_before_completion_does_not_count() -> None:
     assert code(status) is ExitCode.NO_VERDICT
 
 
+@pytest.mark.parametrize("counts", [None, {"passed": 0}, {"passed": 3, "providerFailures": 1}])
+def test_a_pass_that_its_own_counts_deny_is_none(counts: dict[str, int] | None) -> None:
+    status = {**fake.a_pass(), "counts": counts}
+    assert code({key: value for key, value in status.items() if value is not None}) is ExitCode.NO_VERDICT
+
+
 def test_a_condition_about_an_older_spec_does_not_count() -> None:
     status = fake.a_pass()
     status["conditions"] = [{**fact, "observedGeneration": 0} for fact in status["conditions"]]
