@@ -101,10 +101,32 @@ def changed_paths(
         return named
     if after is not None:
         found = dict.fromkeys(differences(prior, after))
+        if _may_change_by_omission(body):
+            return tuple(found)
         return tuple(path for path in found if any(_related(path, name) for name in named))
     if isinstance(body, list):
         return named
     return tuple(path for path in named if value_at(prior, path) != value_at(body, path))
+
+
+def _may_change_by_omission(body: Any) -> bool:
+    """Whether a body changes what it does not name: a whole object, a JSON patch, a directive to replace."""
+    if not isinstance(body, dict):
+        return True
+    return ("kind" in body and "apiVersion" in body) or _has_directive(body, 0)
+
+
+def _has_directive(body: Any, depth: int) -> bool:
+    """Whether a strategic merge patch says anywhere to drop what it leaves out."""
+    if depth > _DEEPEST:
+        return True
+    if isinstance(body, list):
+        return any(_has_directive(item, depth + 1) for item in body)
+    if not isinstance(body, dict):
+        return False
+    return any(
+        key in ("$patch", "$retainKeys") or _has_directive(value, depth + 1) for key, value in body.items()
+    )
 
 
 def status_changes(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from oasis_operator.engine.actions.changes import changed_paths, differences, named_paths, touches
 
 
@@ -48,3 +50,22 @@ def test_paths_touch_above_at_and_below() -> None:
     assert touches(("spec", "template", "spec", "containers", "image"), "image")
     assert not touches(("spec", "template", "metadata", "labels", "a"), "metadata.labels")
     assert not touches(("spec", "replicas"), "spec.replica")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"paused": True}}, id="a whole object"
+        ),
+        pytest.param({"spec": {"$patch": "replace", "paused": True}}, id="a directive to replace"),
+        pytest.param({"spec": {"$retainKeys": ["paused"], "paused": True}}, id="keys to retain"),
+        pytest.param(
+            [{"op": "replace", "path": "/spec", "value": {"paused": True}}], id="a patch of the whole"
+        ),
+    ],
+)
+def test_what_a_write_leaves_out_is_changed_too(body: object) -> None:
+    prior = {"spec": {"replicas": 4, "paused": False}}
+    after = {"spec": {"replicas": 1, "paused": True}}
+    assert set(changed_paths(prior, body, after)) == {("spec", "paused"), ("spec", "replicas")}
