@@ -106,16 +106,28 @@ test-unit: venv binaries ## Run unit, property, contract, golden and chart tests
 property: venv ## Try the properties on twenty times as many examples (long).
 	OASIS_TEST_EFFORT=20 $(BIN)/python -m pytest tests/property tests/unit/api/test_round_trip.py -q -o timeout=3600 $(AT_ONCE) $(PYTEST_ARGS)
 
+.PHONY: mutation
+mutation: venv ## Change what decides in thousands of small ways and see which changes nothing notices (long).
+	$(BIN)/python tools/mutate.py
+
+.PHONY: mutation-short
+mutation-short: venv ## The same for the verdict alone, within a minute.
+	$(BIN)/python tools/mutate.py --short
+
 .PHONY: test-integration
 test-integration: venv binaries ## Run the tests against a real API server without nodes.
 	CI=true $(BIN)/python -m pytest tests/integration -q $(AT_ONCE) $(PYTEST_ARGS)
 
 .PHONY: test-cluster
-test-cluster: venv ## Run the other tests that need the cluster, with the operator installed.
+test-cluster: venv tools ## Run the other tests that need the cluster, with the operator installed.
 	CI=true $(BIN)/python -m pytest tests -q -m cluster --ignore tests/integration -o timeout=600 $(PYTEST_ARGS)
 
+.PHONY: tools
+tools: ## Build what talks to a cluster, where it is missing.
+	@$(LOCALCLUSTER) binaries kubectl helm
+
 .PHONY: deploy
-deploy: venv ## Install or upgrade the operator from dist/images.json.
+deploy: venv tools ## Install or upgrade the operator from dist/images.json.
 	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(DEMO_NAMESPACE) --namespace $(E2E_NAMESPACE)
 
 .PHONY: demo-run
@@ -123,7 +135,7 @@ demo-run: venv ## Run the demo on a cluster that has the operator.
 	$(BIN)/oasis --context $(CONTEXT) -n $(DEMO_NAMESPACE) demo -f examples/demo
 
 .PHONY: e2e
-e2e: venv ## Run the end-to-end tests on a cluster that has the images.
+e2e: venv tools ## Run the end-to-end tests on a cluster that has the images.
 	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism $(E2E_PARALLELISM)
 	$(E2E) e2e --ignore e2e/test_restart.py $(E2E_AT_ONCE) $(PYTEST_ARGS)
 # Alone, since it takes the operator away from under everyone.
