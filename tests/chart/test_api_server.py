@@ -177,7 +177,8 @@ def test_the_rendered_chart_is_taken(server: Server, helm: Run) -> None:
 def _object_path(manifest: dict[str, Any]) -> str:
     group, _, version = manifest["apiVersion"].rpartition("/")
     root = f"/apis/{group}/{version}" if group else f"/api/{version}"
-    plural = {"NetworkPolicy": "networkpolicies"}.get(manifest["kind"], manifest["kind"].lower() + "s")
+    kind = manifest["kind"].lower()
+    plural = f"{kind[:-1]}ies" if kind.endswith("policy") else f"{kind}s"
     namespace = manifest["metadata"].get("namespace")
     scope = f"/namespaces/{namespace}" if namespace else ""
     return f"{root}{scope}/{plural}/{manifest['metadata']['name']}"

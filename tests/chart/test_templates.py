@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable
 
@@ -8,7 +9,7 @@ import yaml
 
 from chart.conftest import CHART, RELEASE, ROOT, Manifest, Rendered, Run
 from oasis_operator import settings
-from oasis_operator.resources import labels
+from oasis_operator.resources import labels, names
 
 Render = Callable[..., Rendered]
 
@@ -207,7 +208,13 @@ def test_objects_without_a_namespace_are_cluster_scoped(render: Render) -> None:
     unplaced = {
         manifest["kind"] for manifest in render().manifests if "namespace" not in manifest["metadata"]
     }
-    assert unplaced == {"CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding"}
+    assert unplaced == {
+        "CustomResourceDefinition",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+    }
 
 
 def test_the_notes_warn_of_evidence_that_will_be_lost(helm: Run) -> None:
@@ -216,3 +223,31 @@ def test_the_notes_warn_of_evidence_that_will_be_lost(helm: Run) -> None:
     assert done.returncode == 0, done.stderr
     assert "WARNING: artifacts.volume.type is emptyDir" in done.stdout
     assert "evaluations.oasis-operator.dev" in done.stdout
+
+
+def test_every_name_of_a_run_is_guarded(render: Render) -> None:
+    rendered = render()
+    policies = rendered.of("ValidatingAdmissionPolicy")
+    texts = [str(policy["spec"]) for policy in policies]
+    run = names.opaque_token("run")
+    pods = (names.agent_pod, names.control_pod, names.canary_pod, names.environment_pod, names.identity_pod)
+    for text in texts:
+        (pattern,) = set(re.findall(r"matches\(\\?'(\^\[a[^']*\$)\\?'\)", text))
+        assert all(re.fullmatch(pattern, name(run)) for name in pods)
+        assert not re.fullmatch(pattern, "web-5d9c7b8f4-x2x2x")
+    objects = texts[1]
+    assert names.DEFAULT_DENY in objects
+    assert names.CONTROL in objects
+    assert "'^r-[a-z2-7]{10}$" in objects.replace("\\", "")
+    account = rendered.one("ServiceAccount")["metadata"]["name"]
+    assert f"system:serviceaccount:oasis-system:{account}'" in objects.replace("\\", "")
+    bound = {binding["spec"]["policyName"] for binding in rendered.of("ValidatingAdmissionPolicyBinding")}
+    assert bound == {policy["metadata"]["name"] for policy in policies}
+
+
+def test_the_guard_covers_the_watched_namespaces_only_and_can_be_left_out(render: Render) -> None:
+    for policy in render(watchNamespaces=["one", "two"]).of("ValidatingAdmissionPolicy"):
+        opened, term = policy["spec"]["matchConstraints"]["namespaceSelector"]["matchExpressions"]
+        assert opened == {"key": "oasis-operator.dev/sandbox-guard", "operator": "NotIn", "values": ["off"]}
+        assert term == {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["one", "two"]}
+    assert render(sandboxGuard={"enabled": False}).of("ValidatingAdmissionPolicy") == []

@@ -42,3 +42,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- printf "%s:%s" $image.repository ($image.tag | default $root.Chart.AppVersion) -}}
 {{- end -}}
 {{- end -}}
+
+{{/* The namespaces that a guard covers: another release may have an operator of its own in others. */}}
+{{- define "oasis-operator.guardedNamespaces" -}}
+namespaceSelector:
+  matchExpressions:
+    - key: oasis-operator.dev/sandbox-guard
+      operator: NotIn
+      values: ["off"]
+    {{- with .Values.watchNamespaces }}
+    - key: kubernetes.io/metadata.name
+      operator: In
+      values: {{ toJson . }}
+    {{- end }}
+{{- end -}}

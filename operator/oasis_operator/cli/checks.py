@@ -18,8 +18,8 @@ from oasis_operator.resources import kinds, labels
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# CEL rules in custom resources and native sidecars are on by default from here on.
-OLDEST_KUBERNETES = (1, 29)
+# Admission policies, CEL rules in custom resources and native sidecars are all on by default from here on.
+OLDEST_KUBERNETES = (1, 30)
 ENFORCE_LABEL = "pod-security.kubernetes.io/enforce"
 OPERATOR_SELECTOR = f"{labels.APP_NAME}={labels.OPERATOR_NAME}"
 VERSION_LABEL = "app.kubernetes.io/version"

@@ -151,7 +151,7 @@ def test_each_fault_is_found_and_comes_with_its_fix(
 
 @pytest.mark.parametrize(
     ("version", "fine"),
-    [("v1.28.9", False), ("v1.29.0", True), ("v1.34.4", True), ("v2.0.0", True), ("", False)],
+    [("v1.29.9", False), ("v1.30.0", True), ("v1.34.4", True), ("v2.0.0", True), ("", False)],
 )
 def test_the_oldest_kubernetes_is_known(version: str, fine: bool) -> None:
     _, found = findings(CommandLine(FakeCluster(version=version)))
