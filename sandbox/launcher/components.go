@@ -147,7 +147,7 @@ func writeFiles(s settings) error {
 		text []byte
 	}{
 		{s.data("audit-policy.yaml"), auditPolicy},
-		{s.data("egress.yaml"), egressConfiguration(s)},
+		{s.data("egress.yaml"), egressConfiguration()},
 		{s.data("scheduler.yaml"), schedulerConfiguration(s)},
 		{s.run("nodes"), fmt.Appendf(nil, "%d\n", s.nodes)},
 		{s.run("kwok", "kwok.yaml"), bootStages},

@@ -4,20 +4,31 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
+
+	"oasis-operator.dev/sandbox/launcher/kubelet"
 )
 
 // nodePort is where every node says that its agent listens.
 const nodePort = "10250"
 
+// egressName is the socket's name, in the folder in which the API server runs. A connection that is refused is told
+// to whoever asked for it with this name, so it is that of a usual proxy and has no folder of ours in it.
+const egressName = "konnectivity-server.socket"
+
+// nodeRange has the addresses of all nodes, as the probe gives them.
+var nodeRange = net.IPNet{IP: net.IPv4(10, 0, 0, 0), Mask: net.CIDRMask(16, 32)}
+
 // egressConfiguration sends whatever the API server dials on behalf of its users through our socket, so that
 // nothing else in this network, and no address elsewhere, can be reached by way of it.
-func egressConfiguration(s settings) []byte {
+func egressConfiguration() []byte {
 	return fmt.Appendf(nil, `apiVersion: apiserver.k8s.io/v1beta1
 kind: EgressSelectorConfiguration
 egressSelections:
@@ -25,24 +36,23 @@ egressSelections:
     connection: {proxyProtocol: HTTPConnect, transport: {uds: {udsName: %[1]s}}}
   - name: controlplane
     connection: {proxyProtocol: HTTPConnect, transport: {uds: {udsName: %[1]s}}}
-`, s.egressSocket())
+`, egressName)
 }
 
 // serveNodes answers the API server's connections: those to the port of a node's agent get the stub that plays
 // it, all others are refused. It returns once it listens.
 func serveNodes(ctx context.Context, s settings) error {
-	certificate, err := tls.LoadX509KeyPair(s.data("pki", "node.crt"), s.data("pki", "node.key"))
+	secure, node, err := nodeAgents(s)
 	if err != nil {
-		return fmt.Errorf("load the certificate of the nodes: %w", err)
+		return err
 	}
 	outer, err := net.Listen("unix", s.egressSocket())
 	if err != nil {
 		return fmt.Errorf("listen for the API server: %w", err)
 	}
 	inner := &queue{connections: make(chan net.Conn), closed: make(chan struct{})}
-	secured := tls.NewListener(inner, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
-	server := &http.Server{Handler: nodeHandler(s), ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = server.Serve(secured) }()
+	server := &http.Server{Handler: node.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(tls.NewListener(inner, secure)) }()
 	go accept(outer, inner)
 	go func() {
 		<-ctx.Done()
@@ -50,6 +60,36 @@ func serveNodes(ctx context.Context, s settings) error {
 		_ = server.Close()
 	}()
 	return nil
+}
+
+// nodeAgents gives the agents of the nodes, and how they speak to the API server that calls them.
+func nodeAgents(s settings) (*tls.Config, *kubelet.Node, error) {
+	serving, err := tls.LoadX509KeyPair(s.data("pki", "node.crt"), s.data("pki", "node.key"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("load the certificate of the nodes: %w", err)
+	}
+	own, err := tls.LoadX509KeyPair(s.data("pki", "kubelet.crt"), s.data("pki", "kubelet.key"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("load the certificate of the node agents: %w", err)
+	}
+	bundle, err := os.ReadFile(s.pki("ca.crt"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the cluster authority: %w", err)
+	}
+	clients := x509.NewCertPool()
+	clients.AppendCertsFromPEM(bundle)
+	secure := &tls.Config{
+		Certificates: []tls.Certificate{serving}, MinVersion: tls.VersionTLS12,
+		ClientCAs: clients, ClientAuth: tls.VerifyClientCertIfGiven,
+	}
+	asker := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: clients, Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12},
+	}}
+	return secure, &kubelet.Node{
+		Output:  s.run("output.json"),
+		Journal: kubelet.NewJournal(s.run("streams.log")),
+		Pods:    &kubelet.Server{URL: s.server(), Client: asker},
+	}, nil
 }
 
 func accept(outer net.Listener, inner *queue) {
@@ -72,7 +112,7 @@ func connect(connection net.Conn, inner *queue) {
 		return
 	}
 	_ = connection.SetReadDeadline(time.Time{})
-	if _, port, err := net.SplitHostPort(request.Host); err != nil || port != nodePort {
+	if !isNode(request.Host) {
 		_, _ = connection.Write([]byte("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"))
 		_ = connection.Close()
 		return
@@ -82,6 +122,12 @@ func connect(connection net.Conn, inner *queue) {
 		return
 	}
 	inner.put(&buffered{Conn: connection, reader: reader})
+}
+
+// isNode tells whether an address is the agent of a node.
+func isNode(address string) bool {
+	host, port, err := net.SplitHostPort(address)
+	return err == nil && port == nodePort && nodeRange.Contains(net.ParseIP(host))
 }
 
 // buffered reads first what was read ahead while the request was parsed.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,29 +27,10 @@ func TestSettingsNameTheVariableAtFault(t *testing.T) {
 	}
 }
 
-func TestLogsGoToThePodsOfTheirWorkload(t *testing.T) {
-	until := time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC)
-	logs := []workloadLog{
-		{Namespace: "shop", Subject: "web", Until: until, Lines: []string{"a", "b"}},
-		{Namespace: "shop", Subject: "web-api", Until: until, Lines: []string{"c"}},
-		{Namespace: "shop", Subject: "web-api", Container: "migrate", Until: until, Lines: []string{"d"}},
-	}
-	for _, c := range []struct{ namespace, pod, container, want string }{
-		{"shop", "web-7c5f-x", "web", "2026-11-30T07:59:53Z a|2026-11-30T08:00:00Z b"},
-		{"shop", "web-api-7c5f-x", "web-api", "2026-11-30T08:00:00Z c"},
-		{"shop", "web-api-7c5f-x", "migrate", "2026-11-30T08:00:00Z d"},
-		{"shop", "webx-7c5f-x", "webx", ""},
-		{"bank", "web-7c5f-x", "web", ""},
-	} {
-		if got := strings.Join(linesOf(logs, c.namespace, c.pod, c.container), "|"); got != c.want {
-			t.Errorf("%s/%s/%s: got %q, want %q", c.namespace, c.pod, c.container, got, c.want)
-		}
-	}
-}
-
 func TestOnlyTheAgentsOfNodesCanBeDialled(t *testing.T) {
 	for target, want := range map[string]string{
-		"10.0.1.2:10250": "200", "127.0.0.1:8443": "502", "10.0.1.2:80": "502", "[::1]:10250": "200", "junk": "502",
+		"10.0.1.2:10250": "200", "127.0.0.1:8443": "502", "10.0.1.2:80": "502", "junk": "502",
+		"127.0.0.1:10250": "502", "[::1]:10250": "502", "10.244.1.7:10250": "502", "node:10250": "502",
 	} {
 		near, far := net.Pipe()
 		inner := &queue{connections: make(chan net.Conn, 1), closed: make(chan struct{})}
@@ -64,6 +44,41 @@ func TestOnlyTheAgentsOfNodesCanBeDialled(t *testing.T) {
 			t.Errorf("%s: passed on", target)
 		}
 		_ = near.Close()
+	}
+}
+
+func TestARefusedConnectionTellsNoFolderOfOurs(t *testing.T) {
+	text := string(egressConfiguration())
+	named := 0
+	for _, part := range strings.Split(text, "udsName: ")[1:] {
+		name, _, _ := strings.Cut(part, "}")
+		if named++; name != filepath.Base(name) || strings.Contains(name, "egress") {
+			t.Errorf("the API server tells its users of %q", name)
+		}
+	}
+	if named != 2 {
+		t.Errorf("%d sockets in %s", named, text)
+	}
+}
+
+func TestTheAPIServerFindsTheSocketFromWhereItRuns(t *testing.T) {
+	folder := t.TempDir()
+	s := settings{binDir: folder, dataDir: folder}
+	listener, err := net.Listen("unix", s.egressSocket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	script := "#!/bin/sh\ntest -S " + egressName + "\n"
+	if err := os.WriteFile(s.bin("seeker"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	started, err := start(s, component{name: "seeker"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if <-started.done; started.err != nil {
+		t.Errorf("no socket %s in the folder of a child: %v", egressName, started.err)
 	}
 }
 
@@ -103,23 +118,3 @@ func TestASignalEndsAChildThatDoesNotListen(t *testing.T) {
 		t.Error("still there")
 	}
 }
-
-func TestNothingCanBeRunOnANode(t *testing.T) {
-	handler := nodeHandler(settings{runDir: t.TempDir()})
-	for _, path := range []string{"/exec/ns/p/c", "/attach/ns/p/c", "/portForward/ns/p", "/run/ns/p/c", "/pods", "/metrics"} {
-		for _, method := range []string{http.MethodGet, http.MethodPost} {
-			request, _ := http.NewRequest(method, path, nil)
-			recorder := &status{}
-			handler.ServeHTTP(recorder, request)
-			if recorder.code != http.StatusNotFound {
-				t.Errorf("%s %s: %d", method, path, recorder.code)
-			}
-		}
-	}
-}
-
-type status struct{ code int }
-
-func (s *status) Header() http.Header         { return http.Header{} }
-func (s *status) Write(p []byte) (int, error) { return len(p), nil }
-func (s *status) WriteHeader(code int)        { s.code = code }

@@ -80,14 +80,14 @@ func (s settings) data(parts ...string) string {
 }
 func (s settings) pki(name string) string { return filepath.Join(s.pkiDir, name) }
 func (s settings) server() string         { return fmt.Sprintf("https://127.0.0.1:%d", s.port) }
-func (s settings) egressSocket() string   { return s.data("egress.sock") }
+func (s settings) egressSocket() string   { return s.data(egressName) }
 func (s settings) etcdSocket() string     { return s.data("etcd.sock") }
 func (s settings) etcdURL() string        { return "unix://" + s.etcdSocket() }
 
 // makeFolders creates every folder that is written to; both containers run as the same user. What an earlier
 // boot said of itself does not hold for this one.
 func (s settings) makeFolders() error {
-	for _, stale := range []string{s.run("ready"), s.run("kwok", "loaded"), s.etcdSocket(), s.data("peer.sock"), s.egressSocket(), s.run("logs.json"), s.run("audit", "lost.log")} {
+	for _, stale := range []string{s.run("ready"), s.run("kwok", "loaded"), s.etcdSocket(), s.data("peer.sock"), s.egressSocket(), s.run("output.json"), s.run("streams.log"), s.run("audit", "lost.log")} {
 		if err := os.Remove(stale); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove what an earlier boot left: %w", err)
 		}

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+CACHE = Path(os.environ.get("OASIS_BIN_CACHE", Path.home() / ".cache" / "oasis-operator" / "bin"))
 TOKEN = "probe-token-of-the-tests"
 
 
 def find_programs(target: Path) -> list[str]:
     """Link the cached binaries into one folder; give the names of those that are missing."""
-    cache = Path(os.environ.get("OASIS_BIN_CACHE", Path.home() / ".cache" / "oasis-operator" / "bin"))
     missing = []
     for name in PROGRAMS:
-        found = sorted(cache.glob(f"*/{name}"), key=lambda path: path.stat().st_mtime)
+        found = sorted(CACHE.glob(f"*/{name}"), key=lambda path: path.stat().st_mtime)
         if found:
             (target / name).symlink_to(found[-1])
         else:
