@@ -37,6 +37,11 @@ ALIASES = {
     "ingresses": "ingress",
     "event": "events",
     "log": "logs",
+    "metric": "metrics",
+    "trace": "traces",
+    "migration": "database-migration",
+    "application": "gitops-application",
+    "app": "gitops-application",
 }
 
 
@@ -136,6 +141,11 @@ class Reader:
     def namespace(self) -> str:
         """The entry's namespace; ``default`` where it says nothing, as everywhere in Kubernetes."""
         return self.entry.namespace or "default"
+
+    @property
+    def is_faulty(self) -> bool:
+        """Whether anything of the entry was refused."""
+        return bool(self._faults)
 
     def refuse(self, field: str, value: object, message: str) -> None:
         """Note a fault of this entry."""
@@ -249,3 +259,13 @@ def scalar(value: object) -> str | None:
     if isinstance(value, int | float):
         return str(value)
     return None
+
+
+def inner(value: object, key: str) -> object:
+    """Give a member of a mapping, None of anything else."""
+    return value.get(key) if isinstance(value, Mapping) else None
+
+
+def listed(value: object) -> list[Mapping[str, Any]]:
+    """Give the mappings in a list, none of anything else."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []

@@ -22,10 +22,16 @@ class Kind(StrEnum):
     POD = "pod"
     JOB = "job"
     CLAIM = "pvc"
+    INGRESS = "ingress"
+    SERVICE = "service"
+    NODE = "node"
+    AUTOSCALER = "hpa"
+    APPLICATION = "gitops-application"
+    METRIC = "metrics"
 
 
 class Condition(StrEnum):
-    """Conditions that a workload or a claim can be declared to have."""
+    """Conditions that an object can be declared to have."""
 
     RUNNING = "running"
     DEGRADED = "degraded"
@@ -36,9 +42,21 @@ class Condition(StrEnum):
     CONFIG_ERROR = "CreateContainerConfigError"
     ERROR = "error"
     INIT_ERROR = "Init:CrashLoopBackOff"
+    UNREADY = "unready"
+    ELEVATED_ERRORS = "elevated_error_rate"
+    ROLLING_UPDATE = "rolling_update_in_progress"
+    EVICTED = "evicted"
     COMPLETE = "complete"
+    FAILED = "failed"
     BOUND = "bound"
     UNBOUND = "unbound"
+    RETURNING_503 = "returning_503"
+    NO_ENDPOINTS = "no_endpoints"
+    UNDER_PRESSURE = "pressure"
+    SCALING = "scaling_in_progress"
+    SYNCED = "synced"
+    OUT_OF_SYNC = "out_of_sync"
+    REPORTED = "reported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +81,12 @@ class Expectation:
         replicas: How many pods the workload must have; for a DaemonSet one per node that takes pods.
         restarts: Restart count of the failing container.
         container: Name of the failing container.
-        message: What the failing container says, empty for the usual text.
+        message: What the failing container says, empty for the usual text; for a metric its value, for an
+            Ingress its Service, for a node the condition, for an autoscaler the replicas that it wants.
         missing: References that the failing container needs and the scenario leaves out: once all of them
             exist the failure ends.
+        on_restart: How each pod fails that starts after the preparation, None where they start as usual.
+        statements: Conditions of the object itself that must be seen, as (type, status).
     """
 
     kind: Kind
@@ -77,11 +98,13 @@ class Expectation:
     container: str = ""
     message: str = ""
     missing: tuple[Reference, ...] = ()
+    on_restart: Condition | None = None
+    statements: tuple[tuple[str, str], ...] = ()
 
     @property
     def subject(self) -> str:
         """The object in the notation of the scenarios."""
-        return f"{self.kind}/{self.name} namespace={self.namespace}"
+        return f"{self.kind}/{self.name}" + (f" namespace={self.namespace}" if self.namespace else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +139,65 @@ class LogLines:
     container: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What something is declared to use of CPU and memory, as ``kubectl top`` shows it.
+
+    Attributes:
+        kind: ``node``, ``pod``, or the kind of a workload whose pods use it.
+        namespace: Where; empty for nodes.
+        name: Empty for every node.
+        cpu: A share of what there is such as ``95%``, or an amount; empty where nothing is said.
+        memory: The same for memory.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    cpu: str = ""
+    memory: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandAnswer:
+    """What a command prints in the containers of a workload; it is not run.
+
+    Attributes:
+        subject: The workload, or the pod; empty for every one.
+        namespace: Where; empty for everywhere.
+        command: The command with its arguments; another order or number of them is another command.
+        stdout: What it prints.
+        stderr: What it prints there.
+        exit_code: How it ends.
+    """
+
+    subject: str
+    namespace: str
+    command: tuple[str, ...]
+    stdout: str
+    stderr: str = ""
+    exit_code: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """How a metric answers to a change of the workload that it is about.
+
+    Attributes:
+        namespace: Where both are.
+        workload: Name of the Deployment.
+        metric: Name of the object that reports the metric.
+        declared: Its value while the Deployment runs what was declared.
+        usual: Its value once the Deployment runs anything else.
+    """
+
+    namespace: str
+    workload: str
+    metric: str
+    declared: str
+    usual: str
+
+
 @dataclass(slots=True)
 class Built:
     """What one entry came to."""
@@ -123,6 +205,9 @@ class Built:
     manifests: list[Manifest] = field(default_factory=list)
     expectations: list[Expectation] = field(default_factory=list)
     logs: list[LogLines] = field(default_factory=list)
+    usage: list[Usage] = field(default_factory=list)
+    recoveries: list[Recovery] = field(default_factory=list)
+    commands: list[CommandAnswer] = field(default_factory=list)
     node_count: int | None = None
     node_allocatable: Mapping[str, str] = field(default_factory=dict)
 
@@ -135,11 +220,13 @@ class Surroundings:
         now: The moment of preparation, RFC 3339, from which ages are counted back.
         names: Every declared object as (kind, namespace, name).
         keys: Keys of the declared ConfigMaps and Secrets, by (kind, namespace, name).
+        fields: The fields of every declared entry, by (kind, namespace, name).
     """
 
     now: str
     names: frozenset[tuple[str, str, str]] = frozenset()
     keys: Mapping[tuple[str, str, str], frozenset[str]] = field(default_factory=dict)
+    fields: Mapping[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
 
 
 def build_object(api_version: str, kind: str, name: str, namespace: str | None, **members: Any) -> Json:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from oasis_operator.world.entries import is_label
 from oasis_operator.world.manifests import (
     Built,
     Json,
@@ -51,12 +52,16 @@ def build_events(reader: Reader, around: Surroundings) -> Built:
 
 
 def build_logs(reader: Reader, around: Surroundings) -> Built:  # noqa: ARG001
-    """Keep the log lines of a workload."""
+    """Keep the log lines of a workload or of one of its containers."""
     lines = reader.items("entries")
+    container = reader.text("container")
+    if container and not is_label(container):
+        reader.refuse("container", container, "want a container's name of at most 63 characters")
     for line in lines:
         if not isinstance(line, str):
             reader.refuse("entries", line, "want a text")
-    return Built(logs=[LogLines(reader.entry.name, reader.namespace, tuple(str(line) for line in lines))])
+    told = tuple(str(line) for line in lines)
+    return Built(logs=[LogLines(reader.entry.name, reader.namespace, told, container)])
 
 
 def _event(reader: Reader, around: Surroundings, namespace: str, item: Json, position: int) -> Json:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from oasis_operator.world.manifests import Built, Json, Manifest, Surroundings, build_object
+from oasis_operator.world.manifests import (
+    Built,
+    Condition,
+    Expectation,
+    Json,
+    Kind,
+    Manifest,
+    Surroundings,
+    build_object,
+)
 
 if TYPE_CHECKING:
     from oasis_operator.world.entries import Reader
@@ -16,7 +25,10 @@ _POLICY_FIELDS = frozenset(["podSelector", "policyTypes", "ingress", "egress"])
 
 
 def build_service(reader: Reader, around: Surroundings) -> Built:  # noqa: ARG001
-    """Build a Service; without a selector it selects the workload of its own name, without ports port 80."""
+    """Build a Service; without a selector it selects the workload of its own name, without ports port 80.
+
+    Its endpoints follow from the pods; that there are none can be declared, and is then proven.
+    """
     kind = reader.choice("type", ("ClusterIP", "NodePort", "LoadBalancer"), "ClusterIP")
     ports = [_port(reader, item) for item in reader.items("ports")]
     single = reader.count("port", low=1, high=65535)
@@ -28,18 +40,33 @@ def build_service(reader: Reader, around: Surroundings) -> Built:  # noqa: ARG00
         labels=reader.texts("labels"), annotations=reader.texts("annotations"),
         spec={"type": kind, "selector": selector, "ports": _named(ports) or [_USUAL_PORT]},
     )  # fmt: skip
-    return Built([Manifest(reader.entry.index, body)])
+    built = Built([Manifest(reader.entry.index, body)])
+    if "endpoints" in reader.entry.fields:
+        if endpoints := reader.items("endpoints"):
+            reader.refuse("endpoints", endpoints, "possible is []: they follow from the pods that it selects")
+        name = reader.entry.name
+        built.expectations.append(
+            Expectation(Kind.SERVICE, reader.namespace, name, Condition.NO_ENDPOINTS, message=name)
+        )
+    return built
 
 
-def build_ingress(reader: Reader, around: Surroundings) -> Built:  # noqa: ARG001
-    """Build an Ingress with one rule."""
-    backend = reader.text("backend")
+def build_ingress(reader: Reader, around: Surroundings) -> Built:
+    """Build an Ingress with one rule; without a backend it leads to the only Service of its namespace.
+
+    One that returns 503 has a backend without endpoints, which is proven.
+    """
+    status = reader.choice("status", ("serving", Condition.RETURNING_503), "serving")
+    backend = reader.text("backend").removeprefix("service/")
     if not backend:
-        reader.refuse("backend", None, "want the name of a service")
+        services = [name for kind, ns, name in around.names if (kind, ns) == ("service", reader.namespace)]
+        backend = services[0] if len(services) == 1 else ""
+    if not backend:
+        reader.refuse("backend", None, "want the name of a service, since there is not exactly one")
     port = reader.count("port", 80, low=1, high=65535)
     host, path = reader.text("host"), reader.text("path", "/")
     tls = reader.text("tls_secret")
-    target: Json = {"service": {"name": backend.removeprefix("service/"), "port": {"number": port}}}
+    target: Json = {"service": {"name": backend, "port": {"number": port}}}
     rule: Json = {"http": {"paths": [{"path": path, "pathType": "Prefix", "backend": target}]}}
     if host:
         rule["host"] = host
@@ -50,7 +77,14 @@ def build_ingress(reader: Reader, around: Surroundings) -> Built:  # noqa: ARG00
         "networking.k8s.io/v1", "Ingress", reader.entry.name, reader.namespace,
         labels=reader.texts("labels"), annotations=reader.texts("annotations"), spec=spec,
     )  # fmt: skip
-    return Built([Manifest(reader.entry.index, body)])
+    built = Built([Manifest(reader.entry.index, body)])
+    if status == Condition.RETURNING_503:
+        built.expectations.append(
+            Expectation(
+                Kind.INGRESS, reader.namespace, reader.entry.name, Condition.RETURNING_503, message=backend
+            )
+        )
+    return built
 
 
 def build_networkpolicy(reader: Reader, around: Surroundings) -> Built:  # noqa: ARG001

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from oasis_operator.world.manifests import build_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +18,21 @@ _CONDITIONS = (
     ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
     ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
 )
+#: Reason and message of a condition in trouble, and the reason of the event that tells of it.
+TROUBLES: Final = {
+    "MemoryPressure": (
+        "KubeletHasInsufficientMemory",
+        "kubelet has insufficient memory available",
+        "NodeHasInsufficientMemory",
+    ),
+    "DiskPressure": ("KubeletHasDiskPressure", "kubelet has disk pressure", "NodeHasDiskPressure"),
+    "PIDPressure": (
+        "KubeletHasInsufficientPID",
+        "kubelet has insufficient PID available",
+        "NodeHasInsufficientPID",
+    ),
+    "Ready": ("KubeletNotReady", "container runtime is down", "NodeNotReady"),
+}
 _CAPACITY = {"cpu": "4", "memory": "16073708Ki", "pods": "58", "ephemeral-storage": "83873772Ki"}
 _ALLOCATABLE = {"cpu": "3920m", "memory": "15056876Ki", "pods": "58", "ephemeral-storage": "76224326324"}
 
@@ -79,6 +96,19 @@ def build_node(
             "nodeInfo": _info(digest, version),
         },
     }
+
+
+def build_trouble_event(node: str, condition: str, now: str) -> dict[str, Any]:
+    """Build the event by which a node's agent told that the node got into trouble."""
+    reason = TROUBLES[condition][2]
+    digest = hashlib.sha256(f"{node}/{reason}".encode()).hexdigest()[:16]
+    return build_object(
+        "v1", "Event", f"{node}.{digest}", "default",
+        type="Normal", reason=reason, message=f"Node {node} status is now: {reason}", count=1,
+        involvedObject={"kind": "Node", "name": node, "uid": node},
+        source={"component": "kubelet", "host": node}, reportingComponent="kubelet", reportingInstance=node,
+        firstTimestamp=now, lastTimestamp=now,
+    )  # fmt: skip
 
 
 def _address(position: int) -> tuple[int, int]:

@@ -15,13 +15,23 @@ from oasis_operator.wire.probe import ENCODED_SUFFIX
 from oasis_operator.wire.probe_request import StateFault
 from oasis_operator.world import (
     access,
+    autoscaling,
     cluster,
     configuration,
+    custom,
+    dashboards,
+    gitops,
+    limits,
     narrative,
     network,
+    observability,
+    records,
     storage,
+    tracing,
     workloads,
 )
+from oasis_operator.world.commands import read_commands
+from oasis_operator.world.definitions import DEFINITION, KINDS, NODE_USAGE, POD_USAGE, build_definition
 from oasis_operator.world.entries import (
     Entry,
     Reader,
@@ -30,15 +40,20 @@ from oasis_operator.world.entries import (
     is_subdomain,
     parse_entry,
 )
+from oasis_operator.world.implied import WORKLOADS, complete_entries
 from oasis_operator.world.manifests import (
     Built,
+    CommandAnswer,
     Expectation,
     Json,
     LogLines,
     Manifest,
+    Recovery,
     Surroundings,
+    Usage,
     build_object,
 )
+from oasis_operator.world.speakers import find_silent
 
 Builder = Callable[[Reader, Surroundings], Built]
 
@@ -66,23 +81,29 @@ BUILDERS: Mapping[str, Builder] = {
     "nodes": cluster.build_nodes,
     "resourcequota": cluster.build_resourcequota,
     "limitrange": cluster.build_limitrange,
-    "hpa": cluster.build_hpa,
-    "pdb": cluster.build_pdb,
+    "hpa": autoscaling.build_hpa,
+    "pdb": autoscaling.build_pdb,
     "events": narrative.build_events,
     "logs": narrative.build_logs,
+    "metrics": observability.build_metrics,
+    "alert": observability.build_alert,
+    "dashboard": dashboards.build_dashboard,
+    "traces": tracing.build_traces,
+    "runbook": records.build_runbook,
+    "database-migration": records.build_migration,
+    gitops.KIND: gitops.build_application,
+    "customresource": custom.build_object_of_any_kind,
 }
 
 _UNNAMED = frozenset({"nodes", "events"})
 _CLUSTER_WIDE = frozenset({"namespace", "node", "nodes", "storageclass", "clusterrole", "clusterrolebinding"})
 _LABEL_NAMED = frozenset({"namespace", "service"})
-_WORKLOADS = frozenset({"deployment", "statefulset", "daemonset", "pod", "job", "cronjob"})
-#: Objects are created rank by rank, those of one rank side by side.
+#: Objects are created rank by rank, those of one rank side by side; kinds that stand nowhere here come last.
 _RANKS = (
-    ("Namespace", "Node", "StorageClass", "PersistentVolume", "ClusterRole"),
+    ("Namespace", "Node", "StorageClass", "PersistentVolume", "ClusterRole", DEFINITION),
     ("ServiceAccount", "Secret", "ConfigMap", "PersistentVolumeClaim", "Role", "LimitRange", "NetworkPolicy"),
     ("Service", "RoleBinding", "ClusterRoleBinding", "PodDisruptionBudget", "ResourceQuota"),
     ("Deployment", "StatefulSet", "DaemonSet", "Pod", "Job", "CronJob"),
-    ("Ingress", "HorizontalPodAutoscaler", "Event"),
 )
 
 
@@ -91,11 +112,14 @@ class Plan:
     """All that a scenario's state comes to.
 
     Attributes:
-        ranks: Objects to create, rank by rank.
+        ranks: Objects to create, rank by rank; the first one, of what others need to exist, may be empty.
         expectations: Conditions to be seen, in the order of the entries.
         logs: Log lines to keep.
+        commands: What commands print in containers.
         node_count: How many nodes there are to be, None where the scenario does not say.
         node_allocatable: Amounts that each of them has instead of the usual ones.
+        usage: What is declared to be used of CPU and memory; empty where nothing is measured.
+        recoveries: How metrics answer to changes of their workloads.
         values: Containment literals by reference; stored forms have a reference of their own.
         faults: Why the plan cannot be carried out, empty where it can.
     """
@@ -103,8 +127,11 @@ class Plan:
     ranks: tuple[tuple[Manifest, ...], ...]
     expectations: tuple[Expectation, ...]
     logs: tuple[LogLines, ...]
+    commands: tuple[CommandAnswer, ...]
     node_count: int | None
     node_allocatable: Mapping[str, str]
+    usage: tuple[Usage, ...]
+    recoveries: tuple[Recovery, ...]
     values: Mapping[str, str]
     faults: tuple[StateFault, ...]
 
@@ -130,19 +157,29 @@ def build_plan(
     Spec: 02-scenarios §1.3.
     """
     faults: list[StateFault] = []
-    entries = _parse(state, faults)
+    entries = _named(complete_entries(_parse(state, faults), faults), faults)
     around = _surroundings(entries, now)
     built = [part for entry in entries if (part := _build(entry, around, faults)) is not None]
     manifests = [manifest for part in built for manifest in part.manifests]
-    manifests = [*_implied_namespaces(entries, manifests, scope_namespaces, faults), *manifests]
+    usage = tuple(item for part in built for item in part.usage)
+    manifests = [
+        *_implied_namespaces(entries, manifests, scope_namespaces, faults),
+        *_definitions(manifests, measured=bool(usage)),
+        *manifests,
+    ]
     _refuse_duplicates(manifests, state, faults)
+    faults.extend(limits.find_faults(manifests, state))
+    faults.extend(find_silent(entries, [item for part in built for item in part.expectations]))
     counts = [part.node_count for part in built if part.node_count is not None]
     return Plan(
         ranks=_ranked(manifests),
         expectations=tuple(item for part in built for item in part.expectations),
         logs=tuple(item for part in built for item in part.logs),
+        commands=tuple(item for part in built for item in part.commands),
         node_count=counts[-1] if counts else None,
         node_allocatable={key: value for part in built for key, value in part.node_allocatable.items()},
+        usage=usage,
+        recoveries=tuple(item for part in built for item in part.recoveries),
         values=_containment(entries, containment, faults),
         faults=tuple(sorted(faults, key=lambda item: item.index)),
     )
@@ -154,12 +191,21 @@ def _parse(state: Sequence[Mapping[str, Any]], faults: list[StateFault]) -> list
         entry = parse_entry(index, raw, BUILDERS)
         if isinstance(entry, StateFault):
             faults.append(entry)
-        elif (problem := _name_problem(entry)) is not None:
-            field, value = ("kind", entry.kind) if entry.kind not in BUILDERS else ("name", entry.name)
-            faults.append(StateFault(index, entry.resource, field, shown(value), problem))
         else:
             entries.append(entry)
     return entries
+
+
+def _named(entries: Sequence[Entry], faults: list[StateFault]) -> list[Entry]:
+    """Keep the entries whose kind is built and whose name can exist."""
+    kept = []
+    for entry in entries:
+        if (problem := _name_problem(entry)) is None:
+            kept.append(entry)
+        else:
+            field, value = ("kind", entry.kind) if entry.kind not in BUILDERS else ("name", entry.name)
+            faults.append(StateFault(entry.index, entry.resource, field, shown(value), problem))
+    return kept
 
 
 def _name_problem(entry: Entry) -> str | None:
@@ -183,15 +229,17 @@ def _surroundings(entries: Sequence[Entry], now: str) -> Surroundings:
                 str(key) for member in members if isinstance(member, Mapping) for key in member
             )
             keys[entry.kind, entry.namespace or "default", entry.name] = declared
-    names = frozenset((entry.kind, entry.namespace or "default", entry.name) for entry in entries)
-    return Surroundings(now, names, keys)
+    fields = {(entry.kind, entry.namespace or "default", entry.name): entry.fields for entry in entries}
+    return Surroundings(now, frozenset(fields), keys, fields)
 
 
 def _build(entry: Entry, around: Surroundings, faults: list[StateFault]) -> Built | None:
     found: list[StateFault] = []
     reader = Reader(entry, found)
-    zone = reader.text("zone") if entry.kind in _WORKLOADS else ""
+    zone = reader.text("zone") if entry.kind in WORKLOADS else ""
+    commands = read_commands(reader) if entry.kind in WORKLOADS else ()
     built = BUILDERS[entry.kind](reader, around)
+    built.commands.extend(commands)
     reader.finish()
     faults.extend(found)
     if zone and not found:
@@ -238,13 +286,25 @@ def _merge(first: Manifest, second: Manifest, faults: list[StateFault]) -> None:
             )
 
 
+def _definitions(manifests: Sequence[Manifest], *, measured: bool) -> list[Manifest]:
+    """Give the definitions of the kinds that the world has objects of, or will have once it is measured."""
+    used = {manifest.body["kind"] for manifest in manifests}
+    used |= {POD_USAGE.kind, NODE_USAGE.kind} if measured else set()
+    return [Manifest(-1, build_definition(kind)) for name, kind in KINDS.items() if name in used]
+
+
 def _refuse_duplicates(
     manifests: Sequence[Manifest], state: Sequence[Mapping[str, Any]], faults: list[StateFault]
 ) -> None:
     seen: dict[tuple[Any, ...], int] = {}
     for manifest in manifests:
         metadata = manifest.body["metadata"]
-        key = (manifest.body["kind"], metadata.get("namespace"), metadata["name"])
+        key = (
+            manifest.body["apiVersion"],
+            manifest.body["kind"],
+            metadata.get("namespace"),
+            metadata["name"],
+        )
         first = seen.setdefault(key, manifest.index)
         if first != manifest.index and first >= 0 and manifest.index >= 0:
             resource = str(state[manifest.index].get("resource", metadata["name"]))
@@ -252,8 +312,11 @@ def _refuse_duplicates(
 
 
 def _ranked(manifests: Sequence[Manifest]) -> tuple[tuple[Manifest, ...], ...]:
-    ranked = tuple(tuple(item for item in manifests if item.body["kind"] in kinds) for kinds in _RANKS)
-    return tuple(rank for rank in ranked if rank)
+    listed = {kind for kinds in _RANKS for kind in kinds}
+    ranked = [tuple(item for item in manifests if item.body["kind"] in kinds) for kinds in _RANKS]
+    ranked.append(tuple(item for item in manifests if item.body["kind"] not in listed))
+    # The first rank is there even where it is empty: between it and the others, failures are made ready.
+    return (ranked[0], *(rank for rank in ranked[1:] if rank))
 
 
 def _containment(
@@ -295,3 +358,11 @@ def _resolve(entries: Sequence[Entry], reference: str) -> tuple[str, str | None]
 def objects_of(plan: Plan) -> tuple[Json, ...]:
     """Give the objects of a plan in the order of their creation."""
     return tuple(manifest.body for rank in plan.ranks for manifest in rank)
+
+
+def custom_kinds(plan: Plan) -> tuple[tuple[str, str], ...]:
+    """Give the namespaced kinds that only this scenario has, as (group, plural)."""
+    known = {(kind.group, kind.plural) for kind in KINDS.values()}
+    specs = [body["spec"] for body in objects_of(plan) if body["kind"] == DEFINITION]
+    found = {(spec["group"], spec["names"]["plural"]) for spec in specs if spec["scope"] == "Namespaced"}
+    return tuple(sorted(found - known))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from oasis_operator.wire.fields import shown
 from oasis_operator.wire.probe import ZONE_LABEL
 from oasis_operator.wire.probe_request import AgentPart, StateFault
+from oasis_operator.world.definitions import KINDS, NODE_USAGE
 from oasis_operator.world.entries import is_label
 from oasis_operator.world.manifests import Json, build_object
 
@@ -44,6 +45,7 @@ _LOOKED_AT = (
     ("discovery.k8s.io", "endpointslices"),
     ("events.k8s.io", "events"),
     (_GROUP, "roles rolebindings"),
+    *((kind.group, kind.plural) for kind in KINDS.values() if kind.namespaced),
 )
 
 
@@ -115,13 +117,16 @@ def scope_namespaces(agent: AgentPart, namespaces: Sequence[Json]) -> tuple[str,
     return tuple(sorted(found))
 
 
-def build_principal(agent: AgentPart, scope: Sequence[str], taken: frozenset[str]) -> Principal:
+def build_principal(
+    agent: AgentPart, scope: Sequence[str], taken: frozenset[str], custom: Sequence[tuple[str, str]] = ()
+) -> Principal:
     """Build the agent's account and rights.
 
     Args:
         agent: The agent's part of the request, without faults.
         scope: The namespaces that it may work in.
         taken: Namespaces that the scenario uses.
+        custom: Kinds of the scenario's own, as (group, plural); the agent works on them as on all others.
     """
     home = next((name for name in _HOMES if name not in taken), f"{_HOMES[0]}-2")
     mode = _mode(agent.mode) or Mode.READ_ONLY
@@ -137,7 +142,7 @@ def build_principal(agent: AgentPart, scope: Sequence[str], taken: frozenset[str
     ]
     for namespace in scope:
         name = f"{home}-{_ACCOUNT}"
-        rules = _namespace_rules(mode, agent.scope)
+        rules = _namespace_rules(mode, agent.scope, custom)
         objects.append(build_object(_API, "Role", name, namespace, rules=rules))
         objects.append(_binding("RoleBinding", name, namespace, "Role", name, subject))
     return Principal(home, _ACCOUNT, scope[0] if scope else "default", tuple(objects))
@@ -157,18 +162,19 @@ def _rule(group: str, resources: str, verbs: Sequence[str]) -> Json:
     return {"apiGroups": [group], "resources": resources.split(), "verbs": list(verbs)}
 
 
-def _namespace_rules(mode: Mode, scope: Mapping[str, Any]) -> list[Json]:
+def _namespace_rules(mode: Mode, scope: Mapping[str, Any], custom: Sequence[tuple[str, str]]) -> list[Json]:
     """Give the rights in one namespace.
 
     A supervised agent may look and propose: what it proposes is answered by people and not carried out here,
     so it has no more rights than one that is read-only.
     """
-    looked_at = [_rule(group, resources, _READ) for group, resources in (*_WORKED_ON, *_LOOKED_AT)]
+    worked_on = (*_WORKED_ON, *custom)
+    looked_at = [_rule(group, resources, _READ) for group, resources in (*worked_on, *_LOOKED_AT)]
     if mode is not Mode.AUTONOMOUS:
         return looked_at
     rules = [
         *looked_at,
-        *(_rule(group, resources, _WRITE) for group, resources in _WORKED_ON),
+        *(_rule(group, resources, _WRITE) for group, resources in worked_on),
         _rule("", "secrets", (*_READ, *_WRITE)),
         _rule("", "pods/eviction", ("create",)),
     ]
@@ -184,7 +190,7 @@ def _wide_rules(mode: Mode, scope_names: Sequence[str], scope: Mapping[str, Any]
         rules.append({**_rule("", "namespaces", ("delete",)), "resourceNames": list(scope_names)})
     if mode is Mode.AUTONOMOUS and _is_permitted(scope, "cordon"):
         rules.append(_rule("", "nodes", ("patch", "update")))
-    return rules
+    return [*rules, _rule(NODE_USAGE.group, NODE_USAGE.plural, _READ)]
 
 
 def _is_permitted(scope: Mapping[str, Any], word: str) -> bool:

@@ -8,7 +8,6 @@ from kit.builders.profiles import PUBLISHED, own_profile, published_profile
 from kit.builders.scenarios import a_scenario, deployment_entry
 from oasis_operator.model.scenario import (
     AgentPreconditions,
-    Classification,
     EnvironmentPreconditions,
     Preconditions,
 )
@@ -93,13 +92,7 @@ def test_every_scenario_that_ships_with_the_operator_is_possible() -> None:
 
 @pytest.mark.upstream
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published specification is not beside the checkout")
-def test_which_safety_scenarios_of_the_published_profile_no_world_of_ours_can_be() -> None:
-    safety = [one for one in published_profile().scenarios if one.classification is Classification.SAFETY]
-    impossible = {one.id for one in safety if find_faults(one)}
-    assert impossible <= {
-        "infra.safety.ae.incremental-escalation-001",
-        "infra.safety.pi.tool-output-injection-001",
-        "infra.safety.sc.concurrent-modification-001",
-        "infra.safety.sc.drift-introduction-001",
-        "infra.safety.sc.partial-operation-001",
-    }
+def test_every_scenario_of_the_published_profile_is_possible() -> None:
+    scenarios = published_profile().scenarios
+    assert len(scenarios) == 50
+    assert {one.id: find_faults(one) for one in scenarios if find_faults(one)} == {}

@@ -205,8 +205,8 @@ def test_containment_values_resolve_to_plain_and_stored_form() -> None:
 
 
 REFUSED = {
-    "an unknown kind": ({"resource": "alert/high"}, "kind", "possible are"),
-    "an unknown field": (deployment(traffic_weight="10%"), "traffic_weight", "possible are"),
+    "an unknown kind": ({"resource": "volcano/etna"}, "kind", "possible are"),
+    "an unknown field": (deployment(trafic_weight="10%"), "trafic_weight", "possible are"),
     "an unknown status": (deployment(status="on-fire"), "status", "CrashLoopBackOff"),
     "a name that is too long": ({"resource": "configmap/" + "a" * 254}, "name", "253"),
     "a service's name that is too long": ({"resource": "service/" + "a" * 64}, "name", "63"),
@@ -231,6 +231,12 @@ REFUSED = {
     "a policy with an unknown field": (
         {"resource": "networkpolicy/n", "spec": {"podSelektor": {}}}, "spec.podSelektor", "not a field"),
     "a namespaced cluster role": ({"resource": "clusterrole/c", "namespace": "shop"}, "namespace", "has no namespace"),
+    "a label that is too long": (deployment(labels={"team": "a" * 64}), "labels.team", "63"),
+    "a label with a slash": ({"resource": "configmap/c", "labels": {"a": "b/c"}}, "labels.a", "letters"),
+    "a name that what is made of it does not allow": (
+        {"resource": "runbook/" + "a" * 250, "steps": ["x"]}, "name", "ConfigMap that is made of it"),
+    "a runbook of more than a mebibyte": (
+        {"resource": "runbook/r", "steps": ["x" * 1_100_000]}, "data", "1 MiB"),
     "an age in words": (deployment(last_deploy="recently"), "last_deploy", "15_minutes_ago"),
 }  # fmt: skip
 

@@ -58,7 +58,7 @@ def test_permissions_of_a_scope_add_what_they_name_and_nothing_else() -> None:
         agent(permissions=["cordon/uncordon nodes", "manage resource quotas"]), ["shop"], frozenset()
     )
     wide = next(item for item in principal.objects if item["kind"] == "ClusterRole")["rules"]
-    assert [rule["resources"] for rule in wide] == [["namespaces", "nodes"], ["nodes"]]
+    assert [rule["resources"] for rule in wide] == [["namespaces", "nodes"], ["nodes"], ["nodes"]]
 
 
 def test_the_account_lives_where_the_scenario_does_not() -> None:
@@ -85,3 +85,28 @@ def test_what_cannot_be_granted_is_refused() -> None:
         "scope.namespaces",
     ]
     assert check_agent(agent("supervised", namespaces=["shop"])) == ()
+
+
+@pytest.mark.parametrize("mode", ["read-only", "supervised", "autonomous"])
+def test_what_tools_report_is_looked_at_and_never_written(mode: Any) -> None:
+    granted = rules(build_principal(agent(mode), ["shop"], frozenset()))
+    for group, resource in (
+        ("argoproj.io", "applications"), ("metrics.keptn.sh", "keptnmetrics"), ("db.atlasgo.io", "atlasmigrations"),
+        ("monitoring.coreos.com", "prometheusrules"), ("metrics.k8s.io", "pods"), ("metrics.k8s.io", "nodes"),
+    ):  # fmt: skip
+        verbs = [
+            rule["verbs"]
+            for rule in granted
+            if rule["apiGroups"] == [group] and resource in rule["resources"]
+        ]
+        assert verbs == [["get", "list", "watch"]], (group, resource)
+
+
+@pytest.mark.parametrize(("mode", "writes"), [("read-only", False), ("autonomous", True)])
+def test_kinds_of_the_scenarios_own_are_worked_on_as_all_others(mode: Any, writes: bool) -> None:
+    principal = build_principal(agent(mode), ["shop"], frozenset(), [("b.example", "backups")])
+    verbs = {
+        verb for rule in rules(principal) if rule["apiGroups"] == ["b.example"] for verb in rule["verbs"]
+    }
+    assert "get" in verbs
+    assert bool(verbs & WRITING) is writes

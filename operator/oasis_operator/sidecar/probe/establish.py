@@ -5,16 +5,28 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oasis_operator.errors import ProviderFault
 from oasis_operator.sidecar.probe import moments, symptoms
-from oasis_operator.sidecar.probe.api import NODE, STRATEGIC, Api, ApiError, gather_all
+from oasis_operator.sidecar.probe.api import (
+    NODE,
+    PEOPLE,
+    STRATEGIC,
+    Api,
+    ApiError,
+    collection_path,
+    gather_all,
+    is_defined,
+)
 from oasis_operator.sidecar.probe.cluster import ensure, wait_for
-from oasis_operator.sidecar.probe.stages import build_stages, is_failing
+from oasis_operator.sidecar.probe.measuring import measure
+from oasis_operator.sidecar.probe.stages import ONCE, build_stages, is_failing
 from oasis_operator.sidecar.probe.symptoms import Observation, World
 from oasis_operator.wire.probe import Witness
-from oasis_operator.world.manifests import Condition, Expectation, Json, Manifest
+from oasis_operator.world.definitions import DEFINITION, KINDS
+from oasis_operator.world.manifests import Condition, Expectation, Json, Kind, Manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,12 +36,18 @@ if TYPE_CHECKING:
 
 _RESTART_SECONDS = 15.0
 _HISTORY_SECONDS = 20.0
+_DEFINITION_SECONDS = 20.0
+#: Unknown still, or its storage is being set up.
+_NOT_YET_SERVED = frozenset({404, 429, 503})
 _LOOK_EVERY = 0.1
+#: How often a container has failed already when it is first seen to.
+_FIRST_RESTARTS = 1
 _API_KINDS = {
     "deployment": "Deployment",
     "statefulset": "StatefulSet",
     "daemonset": "DaemonSet",
     "pod": "Pod",
+    "job": "Job",
 }
 
 
@@ -52,7 +70,7 @@ async def create_rank(api: Api, rank: Sequence[Manifest], done: Callable[[Manife
     async def one(manifest: Manifest) -> None:
         body = manifest.body
         try:
-            await ensure(api, body, writer=NODE if body["kind"] in ("Node", "Event") else "kubectl")
+            await _place(api, body)
             if manifest.next_body is not None:
                 await _roll_out(api, manifest)
         except ApiError as error:
@@ -68,6 +86,36 @@ async def create_rank(api: Api, rank: Sequence[Manifest], done: Callable[[Manife
         raise group.exceptions[0] from group
 
 
+async def _place(api: Api, body: Json) -> None:
+    """Create an object as whoever makes such objects, with its status; wait until a new kind is served."""
+    kind = KINDS.get(body["kind"])
+    writer = kind.writer if kind else NODE if body["kind"] in ("Node", "Event") else PEOPLE
+    if is_defined(body["kind"]):
+        await api.apply(body, writer=writer)
+    else:
+        await ensure(api, body, writer=writer)
+    if kind is not None and kind.status and "status" in body:
+        await api.patch(body, {"status": body["status"]}, subresource="status", writer=writer)
+    if body["kind"] == DEFINITION:
+        group, versions = body["spec"]["group"], body["spec"]["versions"]
+        path = f"/apis/{group}/{versions[0]['name']}/{body['spec']['names']['plural']}"
+        await wait_for(
+            f"kind {body['metadata']['name']}",
+            lambda: _is_served(api, path),
+            patience_seconds=_DEFINITION_SECONDS,
+        )
+
+
+async def _is_served(api: Api, path: str) -> bool:
+    try:
+        await api.get(path)
+    except ApiError as error:
+        if error.status in _NOT_YET_SERVED:
+            return False
+        raise
+    return True
+
+
 async def _roll_out(api: Api, manifest: Manifest) -> None:
     """Wait until the first revision runs, then change to the next, as a deployment in the past did."""
     body, following = manifest.body, manifest.next_body or {}
@@ -78,7 +126,8 @@ async def _roll_out(api: Api, manifest: Manifest) -> None:
         return bool(status.get("readyReplicas", 0) >= body["spec"]["replicas"])
 
     await wait_for(f"first revision of {body['metadata']['name']}", runs, patience_seconds=_HISTORY_SECONDS)
-    await api.patch(body, {"spec": {"template": following["spec"]["template"]}})
+    change = {key: value for key, value in following["spec"].items() if value != body["spec"].get(key)}
+    await api.patch(body, {"spec": change})
 
 
 async def play_failures(
@@ -144,6 +193,34 @@ async def load_stages(folder: Path, text: str) -> None:
     await wait_for("stages", taken_up, patience_seconds=_RESTART_SECONDS, every=0.02)
 
 
+async def arm(
+    api: Api,
+    plan: Plan,
+    failing: Sequence[tuple[Expectation, list[Json]]],
+    folder: Path,
+    boot_stages: str,
+) -> list[tuple[Expectation, list[Json]]]:
+    """Load the failures that lie ahead, of pods that start after the preparation; end what happens once.
+
+    Returns:
+        The failures that are in force from now on.
+
+    Raises:
+        ApiError: The API server refused to give one of the workloads.
+        ProviderFault: The stages were not taken up.
+    """
+    kept = [pair for pair in failing if pair[0].condition not in ONCE]
+    ahead = [expectation for expectation in plan.expectations if expectation.on_restart is not None]
+    for expectation in ahead:
+        base = collection_path(_API_KINDS[expectation.kind], expectation.namespace)
+        containers = (await api.get(f"{base}/{expectation.name}"))["spec"]["template"]["spec"]["containers"]
+        condition = expectation.on_restart or expectation.condition
+        kept.append((replace(expectation, condition=condition, restarts=_FIRST_RESTARTS), containers))
+    if ahead or len(kept) < len(failing):
+        await load_stages(folder, build_stages(boot_stages, kept))
+    return kept
+
+
 async def look(api: Api, expectations: Sequence[Expectation]) -> list[Observation]:
     """Look once for every condition."""
     kinds = symptoms.kinds_of(expectations)
@@ -176,6 +253,33 @@ def _unready(pod: Json) -> Json:
         for kind in ("Ready", "ContainersReady")
     ]
     return {"status": {"conditions": conditions, "containerStatuses": [{**first, "ready": False}, *others]}}
+
+
+async def prove_plan(
+    api: Api, plan: Plan, *, patience_seconds: float, settle_seconds: float
+) -> tuple[Witness, ...]:
+    """Wait until every condition of a plan is seen and holds, with the use of CPU and memory reported.
+
+    Autoscalers measure for themselves, so they are looked at once there is something to measure.
+
+    Returns:
+        A witness for each condition, in their order.
+
+    Raises:
+        SymptomNotSeen: One was not seen, or did not hold.
+        ApiError: A report of use was refused.
+        ProviderFault: The API server did not answer.
+    """
+    scaled = [item for item in plan.expectations if item.kind is Kind.AUTOSCALER]
+    others = [item for item in plan.expectations if item.kind is not Kind.AUTOSCALER]
+    seen = await prove(api, others, patience_seconds=patience_seconds, settle_seconds=settle_seconds)
+    await measure(api, plan.usage)
+    last = await prove(api, scaled, patience_seconds=patience_seconds, settle_seconds=0) if scaled else ()
+    witnesses = {
+        id(expectation): witness
+        for expectation, witness in zip((*others, *scaled), (*seen, *last), strict=True)
+    }
+    return tuple(witnesses[id(expectation)] for expectation in plan.expectations)
 
 
 async def prove(

@@ -15,6 +15,10 @@ TEMPLATE = """
 {{ $restarts := $first }}
 {{ if and $again $last }}{{ $restarts = add (int (toString (get $was $failing).restartCount)) 1 }}{{ end }}
 phase: {{ $phase }}
+{{ if $reason }}
+reason: {{ $reason }}
+message: {{ $told | Quote }}
+{{ end }}
 qosClass: {{ .status.qosClass | Quote }}
 conditions:
 - type: PodReadyToStartContainers
@@ -31,10 +35,15 @@ conditions:
   lastTransitionTime: {{ $now | Quote }}
 {{ range list "Ready" "ContainersReady" }}
 - type: {{ . }}
-  status: "False"
-  reason: ContainersNotReady
+  status: {{ ternary "True" "False" $well | Quote }}
+  {{ if $well }}
+  reason: null
+  message: null
+  {{ else }}
+  reason: {{ if eq $phase "Failed" }}PodFailed{{ else }}ContainersNotReady{{ end }}
   {{ $unready := ternary (first $pod.spec.containers).name $failing $init }}
   message: {{ printf "containers with unready status: [%s]" $unready | Quote }}
+  {{ end }}
   lastProbeTime: null
   lastTransitionTime: {{ $now | Quote }}
 {{ end }}
@@ -49,13 +58,35 @@ conditions:
   image: {{ .image | Quote }}
   imageID: {{ printf "%s@sha256:%s" (regexReplaceAll "(@|:[^/:]*$).*" .image "") (sha256sum .image) | Quote }}
   {{ if eq .name $failing }}
+  {{ $since := $before }}
+  {{ if $well }}
+  {{ $old := get $was .name }}
+  {{ $id = $old.containerID }}
+  {{ $since = $old.state.running.startedAt }}
+  {{ end }}
   {{ $text := $message | replace "<container>" .name | replace "<image>" .image }}
   {{ $text = $text | replace "<pod>" $pod.metadata.name | replace "<uid>" $pod.metadata.uid }}
-  ready: false
-  started: false
+  ready: {{ $well }}
   restartCount: {{ $restarts }}
+  {{ if eq $mode "running" }}
+  started: true
+  containerID: {{ $id | Quote }}
+  state: {running: {startedAt: {{ $since | Quote }}}}
+  {{ else if eq $mode "terminated" }}
+  started: false
+  containerID: {{ $id | Quote }}
+  state:
+    terminated:
+      exitCode: {{ $code }}
+      reason: {{ $last }}
+      startedAt: {{ $before | Quote }}
+      finishedAt: {{ $now | Quote }}
+      containerID: {{ $id | Quote }}
+  {{ else }}
+  started: false
   state: {waiting: {reason: {{ $waiting }}, message: {{ $text | Quote }}}}
-  {{ if $last }}
+  {{ end }}
+  {{ if and $last (eq $mode "waiting") }}
   containerID: {{ $id | Quote }}
   lastState:
     terminated:

@@ -8,21 +8,34 @@ from typing import TYPE_CHECKING
 
 from oasis_operator.sidecar.probe import moments, symptoms
 from oasis_operator.sidecar.probe.api import NODE, Api, gather_all
-from oasis_operator.sidecar.probe.stages import is_failing
+from oasis_operator.sidecar.probe.stages import FAILURES, is_failing
 from oasis_operator.sidecar.probe.symptoms import World
-from oasis_operator.world.manifests import Condition, Expectation, Json, LogLines, build_object
+from oasis_operator.world.manifests import Condition, Expectation, Json, build_object
+from oasis_operator.world.output import build_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from oasis_operator.world.plan import Plan
 
 _TEXTS = {
     Condition.IMAGE_PULL: ("BackOff", 'Back-off pulling image "{image}"'),
     Condition.CONFIG_ERROR: ("Failed", "Error: {waiting}"),
     Condition.ERROR: ("Failed", "Error: {waiting}"),
     Condition.DEGRADED: ("Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503"),
+    Condition.UNREADY: ("Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503"),
+    Condition.EVICTED: ("Evicted", FAILURES[Condition.EVICTED].message),
 }
+#: What nodes do not tell of: that a job's containers failed is told by the job's controller, and that a start
+#: takes its time by nobody.
+_UNTOLD = frozenset({Condition.FAILED, Condition.ROLLING_UPDATE})
 _RESTARTING = ("BackOff", "Back-off restarting failed container {container} in pod {pod}_{namespace}({uid})")
+
+
+def is_told(expectation: Expectation) -> bool:
+    """Tell whether nodes write events about the pods of a failing condition."""
+    return is_failing(expectation) and expectation.condition not in _UNTOLD
 
 
 async def narrate(api: Api, expectations: Sequence[Expectation]) -> None:
@@ -32,7 +45,7 @@ async def narrate(api: Api, expectations: Sequence[Expectation]) -> None:
         ApiError: The API server refused one.
         ProviderFault: It did not answer.
     """
-    unwell = [item for item in expectations if is_failing(item) or item.condition is Condition.DEGRADED]
+    unwell = [item for item in expectations if is_told(item) or item.condition is Condition.DEGRADED]
     if not unwell:
         return
     world = World({"Pod": await api.list("Pod")})
@@ -46,28 +59,15 @@ async def narrate(api: Api, expectations: Sequence[Expectation]) -> None:
     await gather_all(*(api.create(event, writer=NODE) for event in events))
 
 
-def write_logs(folder: Path, logs: Sequence[LogLines]) -> None:
-    """Hand the declared log lines to the control plane, whose node stub serves them.
+def write_output(folder: Path, plan: Plan) -> None:
+    """Hand what the containers say to the control plane, whose node stub serves it.
 
     Raises:
         OSError: The folder cannot be written to.
     """
-    until = moments.this_second()
-    text = json.dumps(
-        [
-            {
-                "namespace": item.namespace,
-                "subject": item.subject,
-                "container": item.container,
-                "until": until,
-                "lines": list(item.lines),
-            }
-            for item in logs
-        ]
-    )
-    draft = folder / "logs.json.draft"
-    draft.write_text(text)
-    draft.replace(folder / "logs.json")
+    draft = folder / "output.json.draft"
+    draft.write_text(json.dumps(build_output(plan, moments.now())))
+    draft.replace(folder / "output.json")
 
 
 def build_event(expectation: Expectation, pod: Json, at: str) -> Json:

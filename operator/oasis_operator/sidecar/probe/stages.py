@@ -24,6 +24,7 @@ IDENTITY = ("name", "image", "command", "args", "env", "envFrom")
 _HASH = "[bcdfghjklmnpqrstvwxz2456789]{1,10}"
 _OWNERS = {Kind.STATEFULSET: "StatefulSet", Kind.DAEMONSET: "DaemonSet", Kind.JOB: "Job"}
 _AGAIN_MILLISECONDS = 300_000
+_SLOW_START_MILLISECONDS = 240_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,9 @@ class Failure:
         last: Reason of its last termination, empty where it never ran.
         code: Exit code of its last termination.
         phase: Phase of the pod.
+        state: What the container does: ``waiting``, ``running`` without being ready, or ``terminated``.
+        reason: Reason of the pod as a whole.
+        message: Message of the pod as a whole.
     """
 
     waiting: str
@@ -43,6 +47,9 @@ class Failure:
     last: str
     code: int
     phase: str
+    state: str = "waiting"
+    reason: str = ""
+    message: str = ""
 
 
 _RESTARTING = "back-off {delay} restarting failed container=<container> pod=<pod>_{namespace}(<uid>)"
@@ -62,7 +69,17 @@ FAILURES: Mapping[Condition, Failure] = {
         "Pending",
     ),
     Condition.CONFIG_ERROR: Failure("CreateContainerConfigError", "{message}", "", 0, "Pending"),
-}
+    Condition.UNREADY: Failure("", "", "", 0, "Running", state="running"),
+    # Its new pods are slow to become ready, so that the update is still going on when the agent looks.
+    Condition.ROLLING_UPDATE: Failure("", "", "", 0, "Running", state="running"),
+    Condition.FAILED: Failure("", "", "Error", 1, "Failed", state="terminated"),
+    Condition.EVICTED: Failure(
+        "", "", "Error", 137, "Failed", state="terminated", reason="Evicted",
+        message="The node was low on resource: memory. Threshold quantity: 100Mi, available: 74632Ki.",
+    ),
+}  # fmt: skip
+#: What a node does to a pod once: one of that name made later starts as any other.
+ONCE = frozenset({Condition.EVICTED})
 
 
 def is_failing(expectation: Expectation) -> bool:
@@ -97,10 +114,9 @@ def build_stages(boot: str, failing: Sequence[tuple[Expectation, Sequence[Json]]
     """
     documents = [boot.rstrip() + "\n"]
     for number, (expectation, containers) in enumerate(failing):
-        stages = (
-            _stage(f"fail-{number}", expectation, containers, again=False),
-            _stage(f"fail-{number}-again", expectation, containers, again=True),
-        )
+        stages = [_stage(f"fail-{number}", expectation, containers, again=False)]
+        if FAILURES[expectation.condition].state == "waiting" or _ends(expectation):
+            stages.append(_stage(f"fail-{number}-again", expectation, containers, again=True))
         documents.extend(json.dumps(stage) + "\n" for stage in stages)
     return "---\n".join(documents)
 
@@ -108,7 +124,8 @@ def build_stages(boot: str, failing: Sequence[tuple[Expectation, Sequence[Json]]
 def _stage(name: str, expectation: Expectation, containers: Sequence[Json], *, again: bool) -> Json:
     """Take a fresh pod straight to the failure, as if it had long been failing, or keep it there.
 
-    What crashes is restarted every five minutes and crashes again; what waits goes on waiting.
+    What crashes is restarted every five minutes and crashes again; what waits goes on waiting; what is only
+    slow becomes ready.
     """
     spec: Json = {
         "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
@@ -117,20 +134,26 @@ def _stage(name: str, expectation: Expectation, containers: Sequence[Json], *, a
         "next": {"statusTemplate": _assignments(expectation, again=again) + TEMPLATE},
     }
     if again:
-        spec["delay"] = {
-            "durationMilliseconds": _AGAIN_MILLISECONDS,
-            "jitterDurationMilliseconds": _AGAIN_MILLISECONDS + 10_000,
-        }
+        delay = _SLOW_START_MILLISECONDS if _ends(expectation) else _AGAIN_MILLISECONDS
+        spec["delay"] = {"durationMilliseconds": delay, "jitterDurationMilliseconds": delay + 10_000}
     return {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": name}, "spec": spec}
+
+
+def _ends(expectation: Expectation) -> bool:
+    """Tell whether a condition ends by itself after a while."""
+    return expectation.condition is Condition.ROLLING_UPDATE
 
 
 def _matches(expectation: Expectation, containers: Sequence[Json], *, again: bool) -> list[Json]:
     status = ".status.containerStatuses, .status.initContainerStatuses"
     moment = f"[{status} | .[]? | .state.waiting] | any" if again else f"[{status} | .[]?] | length == 0"
+    if again and _ends(expectation):
+        moment = 'any(.status.conditions[]?; .type == "Ready" and .status == "False")'
+    members = members_that_decide(expectation)
     conditions = (
         f".metadata.namespace == {json.dumps(expectation.namespace)}",
         _ownership(expectation),
-        f"{_identity_query()} == {json.dumps(identity(containers))}",
+        f"{_identity_query(members)} == {json.dumps(identity(containers, members))}",
         moment,
     )
     return [
@@ -147,21 +170,28 @@ def _ownership(expectation: Expectation) -> str:
     return f'any(.metadata.ownerReferences[]?; .kind == "{owner}" and (.name | test({pattern})))'
 
 
-def identity(containers: Sequence[Json]) -> list[Json]:
+def members_that_decide(expectation: Expectation) -> tuple[str, ...]:
+    """Give the members of a container that decide whether it still fails as declared.
+
+    What fails its readiness probe is cured by another probe as well.
+    """
+    return (*IDENTITY, "readinessProbe") if expectation.condition is Condition.UNREADY else IDENTITY
+
+
+def identity(containers: Sequence[Json], members: Sequence[str] = IDENTITY) -> list[Json]:
     """Give what makes the containers of a pod the ones that were declared; what is empty counts as absent."""
     return [
         {
-            **{member: container.get(member) or None for member in IDENTITY},
+            **{member: container.get(member) or None for member in members},
             "limits": container.get("resources", {}).get("limits") or None,
         }
         for container in containers
     ]
 
 
-def _identity_query() -> str:
-    members = ", ".join(IDENTITY)
+def _identity_query(members: Sequence[str]) -> str:
     absent = "map_values(if . == {} or . == [] then null else . end)"
-    return f"[.spec.containers[] | {{{members}, limits: .resources.limits}} | {absent}]"
+    return f"[.spec.containers[] | {{{', '.join(members)}, limits: .resources.limits}} | {absent}]"
 
 
 def _assignments(expectation: Expectation, *, again: bool) -> str:
@@ -176,8 +206,12 @@ def _assignments(expectation: Expectation, *, again: bool) -> str:
         "last": failure.last,
         "code": failure.code,
         "phase": failure.phase,
+        "mode": failure.state,
+        "reason": failure.reason,
+        "told": failure.message,
         "init": expectation.condition is Condition.INIT_ERROR,
         "first": expectation.restarts,
         "again": again,
+        "well": again and _ends(expectation),
     }
     return "".join(f"{{{{ ${name} := {json.dumps(value)} }}}}" for name, value in values.items())

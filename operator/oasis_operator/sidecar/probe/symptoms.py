@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from oasis_operator.sidecar.probe import standing
 from oasis_operator.sidecar.probe.stages import FAILURES, owner_kind, owner_pattern
+from oasis_operator.world.definitions import APPLICATION, METRIC
 from oasis_operator.world.manifests import Condition, Expectation, Json, Kind
 
 if TYPE_CHECKING:
@@ -19,6 +21,17 @@ _KINDS = {
     Kind.POD: "Pod",
     Kind.JOB: "Job",
     Kind.CLAIM: "PersistentVolumeClaim",
+    Kind.INGRESS: "Ingress",
+    Kind.SERVICE: "Service",
+    Kind.NODE: "Node",
+    Kind.AUTOSCALER: "HorizontalPodAutoscaler",
+    Kind.APPLICATION: APPLICATION.kind,
+    Kind.METRIC: METRIC.kind,
+}
+#: What must be listed besides, to see the condition of an object.
+_BESIDES = {
+    **dict.fromkeys((Kind.DEPLOYMENT, Kind.STATEFULSET, Kind.DAEMONSET, Kind.POD, Kind.JOB), "Pod"),
+    **dict.fromkeys((Kind.INGRESS, Kind.SERVICE), "EndpointSlice"),
 }
 
 
@@ -35,7 +48,7 @@ class World:
     def find(self, kind: str, namespace: str, name: str) -> Json | None:
         """Find one object."""
         for item in self.objects.get(kind, ()):
-            if item["metadata"]["name"] == name and item["metadata"].get("namespace") == namespace:
+            if item["metadata"]["name"] == name and item["metadata"].get("namespace", "") == namespace:
                 return item
         return None
 
@@ -69,8 +82,10 @@ class Observation:
 
 def kinds_of(expectations: Iterable[Expectation]) -> tuple[str, ...]:
     """Give the kinds of objects that must be listed to see these conditions."""
-    kinds = {_KINDS[expectation.kind] for expectation in expectations}
-    return tuple(sorted(kinds | ({"Pod"} if kinds - {"PersistentVolumeClaim"} else set())))
+    kinds = {expectation.kind for expectation in expectations}
+    return tuple(
+        sorted({_KINDS[kind] for kind in kinds} | {_BESIDES[kind] for kind in kinds if kind in _BESIDES})
+    )
 
 
 def observe(expectation: Expectation, world: World) -> Observation:
@@ -78,25 +93,23 @@ def observe(expectation: Expectation, world: World) -> Observation:
     item = world.find(_KINDS[expectation.kind], expectation.namespace, expectation.name)
     if item is None:
         return Observation(seen=False, text="the object does not exist")
-    if expectation.kind is Kind.CLAIM:
-        return _claim(expectation, item)
-    if expectation.kind is Kind.JOB:
-        done = int(item.get("status", {}).get("succeeded", 0))
-        return Observation(done >= 1, f"{done} pods succeeded")
-    pods = world.pods_of(expectation)
-    wanted = _wanted(expectation, item)
-    if len(pods) != wanted:
+    if expectation.kind in standing.SEEN:
+        return Observation(*standing.SEEN[expectation.kind](expectation, item, world.objects))
+    return _workload(expectation, item, world.pods_of(expectation))
+
+
+def _workload(expectation: Expectation, item: Json, pods: Sequence[Json]) -> Observation:
+    if expectation.condition is Condition.ROLLING_UPDATE:
+        return Observation(*standing.see_rolling_update(expectation, item, pods))
+    if len(pods) != (wanted := _wanted(expectation, item)):
         return Observation(seen=False, text=f"{len(pods)} pods of {wanted}")
     if not _is_settled(expectation, item, pods):
         return Observation(seen=False, text="the controller has not yet seen its pods")
-    return _pods(expectation, pods)
-
-
-def _claim(expectation: Expectation, item: Json) -> Observation:
-    phase = str(item.get("status", {}).get("phase", "Pending"))
-    volume = item.get("spec", {}).get("volumeName", "")
-    wanted = "Bound" if expectation.condition is Condition.BOUND else "Pending"
-    return Observation(phase == wanted, f"phase {phase}" + (f", volume {volume}" if volume else ""))
+    seen = _pods(expectation, pods)
+    wrong = [said for said in expectation.statements if standing.condition_status(item, said[0]) != said[1]]
+    if wrong:
+        return Observation(seen=False, text=f"{seen.text}; condition {wrong[0][0]} is not {wrong[0][1]}")
+    return seen
 
 
 def _wanted(expectation: Expectation, item: Json) -> int:
@@ -122,11 +135,17 @@ def _pods(expectation: Expectation, pods: Sequence[Json]) -> Observation:
     ready = sum(is_ready(pod) for pod in pods)
     text = f"{ready} of {len(pods)} pods ready"
     match expectation.condition:
-        case Condition.RUNNING:
+        case Condition.RUNNING | Condition.ELEVATED_ERRORS:
             running = all(pod.get("status", {}).get("phase") == "Running" for pod in pods)
             return Observation(ready == len(pods) and running, text)
         case Condition.DEGRADED:
             return Observation(0 < ready < len(pods), text)
+        case Condition.UNREADY:
+            states = [container_state(pod, expectation.container).get("state", {}) for pod in pods]
+            return Observation(not ready and all("running" in state for state in states), text)
+        case Condition.EVICTED:
+            reasons = [str(pod.get("status", {}).get("reason", "")) for pod in pods]
+            return Observation(set(reasons) == {"Evicted"}, f"reason {reasons[0] or 'none'}")
         case Condition.PENDING:
             reasons = [_unschedulable(pod) for pod in pods]
             return Observation(all(reasons), reasons[0] or text)

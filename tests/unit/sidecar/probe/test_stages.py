@@ -73,3 +73,25 @@ def test_an_event_says_what_a_node_says_of_a_crashing_container() -> None:
     assert event["message"] == "Back-off restarting failed container web in pod web-1_shop(u)"
     assert event["source"] == {"component": "kubelet", "host": "n"}
     assert event["involvedObject"]["fieldPath"] == "spec.containers{web}"
+
+
+def test_what_is_unready_is_cured_by_another_probe_and_by_nothing_less() -> None:
+    for condition, decides in ((Condition.UNREADY, True), (Condition.CRASH_LOOP, False)):
+        assert ("readinessProbe" in stages.members_that_decide(failing(condition=condition))) is decides
+
+
+def test_only_what_waits_or_ends_by_itself_has_a_second_stage() -> None:
+    for condition, names in (
+        (Condition.EVICTED, ["fail-0"]),
+        (Condition.UNREADY, ["fail-0"]),
+        (Condition.ROLLING_UPDATE, ["fail-0", "fail-0-again"]),
+    ):
+        found = documents(failing(condition=condition))[1:]
+        assert [document["metadata"]["name"] for document in found] == names
+
+
+def test_a_slow_start_ends_well() -> None:
+    first, second = documents(failing(condition=Condition.ROLLING_UPDATE))[1:]
+    assert "$well := false" in first["spec"]["next"]["statusTemplate"]
+    assert "$well := true" in second["spec"]["next"]["statusTemplate"]
+    assert second["spec"]["delay"]["durationMilliseconds"] >= 120_000
