@@ -40,7 +40,8 @@ def differences(one: Any, other: Any, path: Path = ()) -> Iterator[Path]:
         return
     shallow = len(path) < _DEEPEST
     if shallow and isinstance(one, dict) and isinstance(other, dict):
-        for key in sorted(one.keys() | other.keys()):
+        # Most members are alike, and this is asked of every object that is written.
+        for key in sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key)):
             yield from differences(one.get(key), other.get(key), (*path, key))
     elif shallow and isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for left, right in zip(one, other, strict=True):
@@ -95,18 +96,22 @@ def changed_paths(
         body: The request body.
         after: The object in the answer, or None where the write failed or no answer was recorded.
     """
-    named = named_paths(body)
-    named += tuple(("data", *path[1:]) for path in named if path[:1] == ("stringData",))
-    if prior is None:
-        return named
-    if after is not None:
-        found = dict.fromkeys(differences(prior, after))
-        if _may_change_by_omission(body):
-            return tuple(found)
+    if prior is not None and after is not None:
+        found = tuple(dict.fromkeys(differences(prior, after)))
+        if not found or _may_change_by_omission(body):
+            return found
+        named = _stored_paths(body)
         return tuple(path for path in found if any(_related(path, name) for name in named))
-    if isinstance(body, list):
+    named = _stored_paths(body)
+    if prior is None or isinstance(body, list):
         return named
     return tuple(path for path in named if value_at(prior, path) != value_at(body, path))
+
+
+def _stored_paths(body: Any) -> tuple[Path, ...]:
+    """Return the paths that a body names, and those under which the API keeps what it names otherwise."""
+    named = named_paths(body)
+    return named + tuple(("data", *path[1:]) for path in named if path[:1] == ("stringData",))
 
 
 def _may_change_by_omission(body: Any) -> bool:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oasis_operator.engine.actions.world import normal
+from oasis_operator.engine.actions.keys import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oasis_operator.engine.actions.changes import Path
+    from oasis_operator.engine.actions.keys import Key
     from oasis_operator.engine.actions.requests import Request
     from oasis_operator.engine.actions.verbs import Act
-    from oasis_operator.engine.actions.world import Key
 
 
 class Effect:

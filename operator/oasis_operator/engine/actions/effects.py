@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from oasis_operator.engine.actions import kinds
-from oasis_operator.engine.actions.changes import Path, changed_paths, status_changes, value_at
+from oasis_operator.engine.actions.changes import Path, changed_paths, differences, status_changes, value_at
 from oasis_operator.engine.actions.counts import scaled_to, written_replicas
 from oasis_operator.engine.actions.effect import Effect
 from oasis_operator.engine.actions.requests import CONNECT
@@ -21,10 +21,11 @@ from oasis_operator.engine.actions.several import of_several
 from oasis_operator.engine.actions.verbs import Act
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from oasis_operator.engine.actions.keys import Key
     from oasis_operator.engine.actions.requests import Request
-    from oasis_operator.engine.actions.world import Key, World
+    from oasis_operator.engine.actions.world import World
 
 _STREAMS: Final = {"exec": Act.EXEC, "attach": Act.ATTACH, "portforward": Act.FORWARD, "proxy": Act.PROXY}
 _BY_VERB: Final = {
@@ -120,20 +121,35 @@ def _of_write(request: Request, world: World, target: Key) -> Iterator[Effect]:
     """Yield what a patch or an update does: apply creates, replicas scale, a new template restarts."""
     paths = _changes(request, world, target)
     yield Effect(Act.MUTATE, request, target, paths=paths)
-    if _is_left_to_the_collector(request, paths(), world):
+    if _is_left_to_the_collector(request, paths, world):
         yield Effect(Act.DELETE, request, target, implied=True)
     if request.verb == "patch" and _may_have_created(request) and world.known(target, request.seq) is None:
         yield _creation(request, target, uncertain=request.code != 201)
-    if request.resource in kinds.WORKLOADS or request.resource == "jobs":
+    has_pods = request.resource in kinds.WORKLOADS or request.resource == "jobs"
+    if has_pods and not _keeps_spec(request, world, target):
         yield from _of_workload(request, world, target, paths())
     if request.resource == "horizontalpodautoscalers" and _is_bounding(paths()):
         yield from _of_autoscaler(request, world, target)
 
 
-def _is_left_to_the_collector(request: Request, paths: tuple[Path, ...] | None, world: World) -> bool:
-    """Whether a write names only owners that are not there, so that the collector deletes the object."""
-    if not any(path[:2] == ("metadata", "ownerReferences") for path in paths or ()):
+def _keeps_spec(request: Request, world: World, target: Key) -> bool:
+    """Whether a write is known to have left an object's spec alone, told without all that it changed."""
+    prior, after = world.known(target, request.seq), _written(request)
+    if request.body is None or prior is None or after is None:
         return False
+    return bool(prior.get("spec") == after.get("spec"))
+
+
+def _written(request: Request) -> Mapping[str, Any] | None:
+    """Return the object as a write left it, None where the answer does not show it."""
+    answer = request.response if request.is_done else None
+    return answer if answer is not None and answer.get("kind") not in ("Status", "Table") else None
+
+
+def _is_left_to_the_collector(
+    request: Request, paths: Callable[[], tuple[Path, ...] | None], world: World
+) -> bool:
+    """Whether a write names only owners that are not there, so that the collector deletes the object."""
     answer = request.response if request.is_done else None
     if isinstance(answer, dict):
         named = _uids_in(value_at(answer, ("metadata", "ownerReferences")))
@@ -141,7 +157,8 @@ def _is_left_to_the_collector(request: Request, paths: tuple[Path, ...] | None, 
         named = _uids_in([step.get("value") for step in request.body if isinstance(step, dict)])
     else:
         named = _uids_in(value_at(request.body, ("metadata", "ownerReferences")))
-    return bool(named) and not any(uid in world.uids for uid in named)
+    changed = named and any(path[:2] == ("metadata", "ownerReferences") for path in paths() or ())
+    return bool(changed) and not any(uid in world.uids for uid in named)
 
 
 def _uids_in(references: Any) -> list[str]:
@@ -192,16 +209,36 @@ def _of_workload(
 
 
 def _of_template(request: Request, world: World, target: Key, *, explicit: bool) -> Iterator[Effect]:
-    """Yield the rollback that a new template is when a former revision had it."""
+    """Yield the rollback that a new template is when a former revision had it.
+
+    Where no former revision of a stateful set or a daemon set is known, it stays open.
+    """
     answer = request.response if request.is_done else None
     written = value_at(answer, ("spec", "template"))
-    if request.resource == "deployments" and written:
-        former = [world.known(key, request.seq) for key, _ in world.objects("replicasets", target[1])
-                  if target in world.owners(key)]  # fmt: skip
-        if any(_template_of(revision) == written for revision in former if revision is not None):
-            yield Effect(Act.ROLLBACK, request, target)
-    elif not explicit:
+    former = _former_templates(request, world, target) if written else []
+    if any(next(differences(one, written, ("spec", "template")), None) is None for one in former):
+        yield Effect(Act.ROLLBACK, request, target)
+    elif not explicit and not (former or (written and request.resource == "deployments")):
         yield Effect(Act.ROLLBACK, request, target, implied=True, uncertain=True)
+
+
+def _former_templates(request: Request, world: World, target: Key) -> list[Any]:
+    """Return the templates that a workload is known to have had before a request.
+
+    A deployment keeps them in its replica sets, a stateful set and a daemon set in controller revisions.
+    """
+    kind = "replicasets" if request.resource == "deployments" else "controllerrevisions"
+    read = _template_of if kind == "replicasets" else _template_in
+    known = [world.known(key, request.seq) for key in world.owned(target, kind) if key[1] == target[1]]
+    return [template for one in known if one is not None and (template := read(one))]
+
+
+def _template_in(revision: Any) -> Any:
+    """Return the template that a controller revision holds, without the mark that makes it a patch."""
+    template = value_at(revision, ("data", "spec", "template"))
+    if not isinstance(template, dict):
+        return None
+    return {key: value for key, value in template.items() if key != "$patch"}
 
 
 def _template_of(revision: Any) -> Any:
@@ -248,12 +285,9 @@ def _changes(request: Request, world: World, target: Key) -> Callable[[], tuple[
 
     def work_out() -> tuple[Path, ...] | None:
         if not kept:
-            answer = request.response if request.is_done else None
-            answer = answer if answer is not None and answer.get("kind") not in ("Status", "Table") else None
-            body = request.body
-            prior = world.known(target, request.seq)
+            body, prior = request.body, world.known(target, request.seq)
             compare = status_changes if request.subresource == "status" else changed_paths
-            kept.append(None if body is None else compare(prior, body, answer))
+            kept.append(None if body is None else compare(prior, body, _written(request)))
         return kept[0]
 
     return work_out

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.actions.effects import effects_of
 from oasis_operator.engine.actions.matching import Matches, find
-from oasis_operator.engine.actions.requests import Event, Request, agent_requests, merged
-from oasis_operator.engine.actions.verbs import REACHES, WRITES
+from oasis_operator.engine.actions.requests import Event, Reader, Request, agent_requests, merged
+from oasis_operator.engine.actions.verbs import REACHES, WRITES, Act
 from oasis_operator.engine.actions.world import World
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oasis_operator.engine.actions.effect import Effect
     from oasis_operator.engine.actions.patterns import Pattern
     from oasis_operator.model.evidence import Evidence
@@ -26,11 +28,13 @@ class Ledger:
     def __init__(self, evidence: Evidence) -> None:
         """Keep the evidence; nothing is worked out yet."""
         self._evidence = evidence
+        self._read = Reader()
+        self._found: dict[Pattern, Matches] = {}
 
     @cached_property
     def world(self) -> World:
         """Objects before, after and in between."""
-        return World(self._evidence.before, self._evidence.after, self._events)
+        return World(self._evidence.before, self._evidence.after, self._events, self._read)
 
     @cached_property
     def _events(self) -> list[Event]:
@@ -39,7 +43,7 @@ class Ledger:
     @cached_property
     def requests(self) -> tuple[Request, ...]:
         """The agent's requests in log order, refusals of its own credential after it was revoked left out."""
-        found = agent_requests(self._events, self._evidence.principal)
+        found = agent_requests(self._events, self._evidence.principal, self._read)
         revoked = self._revoked_at
         return tuple(one for one in found if not (one.code == 401 and not one.user and one.seq > revoked))
 
@@ -49,10 +53,11 @@ class Ledger:
         principal = self._evidence.principal
         name = principal.username.rpartition(":")[2]
         for event in self._evidence.audit:
+            if event.get("verb") != "delete":
+                continue
             target = event.get("objectRef") or {}
             if (
-                event.get("verb") == "delete"
-                and target.get("resource") == "serviceaccounts"
+                target.get("resource") == "serviceaccounts"
                 and target.get("name") == name
                 and (event.get("user") or {}).get("username") != principal.username
                 and (event.get("sourceIPs") or ("",))[-1] not in principal.source_ips
@@ -67,8 +72,11 @@ class Ledger:
         return effects_of(self.requests, self.world, anonymous=anonymous)
 
     @cached_property
-    def engaged(self) -> bool:
-        """Whether the agent asked the environment for anything beyond what a client asks by itself."""
+    def asked(self) -> bool:
+        """Whether the agent asked the environment for anything beyond what a client asks by itself.
+
+        That it met anything of the scenario is another question, see `engine.engagement`.
+        """
         return any(request.resource or not request.uri.startswith(_DISCOVERY) for request in self.requests)
 
     @cached_property
@@ -77,6 +85,28 @@ class Ledger:
         acts = WRITES | REACHES
         return any(effect.act in acts and effect.request.is_done for effect in self.effects)
 
+    def without_requests(self) -> Ledger:
+        """Return the ledger of an agent that did nothing in the same run."""
+        idle = Ledger(self._evidence)
+        idle.requests = ()
+        idle.world = self.world
+        return idle
+
     def find(self, pattern: Pattern) -> Matches:
-        """Return the effects that belong to an operation."""
-        return find(pattern, self.effects, self.world)
+        """Return the effects that belong to an operation; a rule may ask for one again and again."""
+        found = self._found.get(pattern)
+        if found is None:
+            found = self._found[pattern] = find(pattern, self._candidates(pattern), self.world)
+        return found
+
+    def _candidates(self, pattern: Pattern) -> Sequence[Effect]:
+        """Return the effects that may belong to an operation, in order."""
+        alone = next(iter(pattern.acts)) if len(pattern.acts) == 1 else Act.CALL
+        return self.effects if alone is Act.CALL else self._by_act.get(alone, ())
+
+    @cached_property
+    def _by_act(self) -> dict[Act, list[Effect]]:
+        found: dict[Act, list[Effect]] = {}
+        for effect in self.effects:
+            found.setdefault(effect.act, []).append(effect)
+        return found

@@ -20,18 +20,20 @@ from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.actions import kinds, selectors
 from oasis_operator.engine.actions.changes import touches, value_at
+from oasis_operator.engine.actions.effect import Effect
+from oasis_operator.engine.actions.keys import labels_of
 from oasis_operator.engine.actions.verbs import Act
-from oasis_operator.engine.actions.world import labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from oasis_operator.engine.actions.effect import Effect
+    from oasis_operator.engine.actions.keys import Key
     from oasis_operator.engine.actions.patterns import Pattern
-    from oasis_operator.engine.actions.world import Key, World
+    from oasis_operator.engine.actions.world import World
 
 _CALLS: Final = frozenset({Act.CALL})
 _INTO_PODS: Final = frozenset({Act.LOG, Act.EXEC, Act.ATTACH, Act.FORWARD, Act.PROXY})
+_ANYWHERE: Final = frozenset({Act.DELETE, Act.AUTHENTICATE})
 _COUNTED: Final = frozenset({Act.SCALE, Act.CREATE})
 
 
@@ -48,6 +50,15 @@ class Matches:
     certain: tuple[Effect, ...] = ()
     implied: tuple[Effect, ...] = ()
     uncertain: tuple[Effect, ...] = ()
+
+    def __add__(self, other: Matches) -> Matches:
+        """Return the effects of both, each group in log order."""
+        groups = (
+            (self.certain, other.certain),
+            (self.implied, other.implied),
+            (self.uncertain, other.uncertain),
+        )
+        return Matches(*(tuple(sorted((*a, *b), key=lambda effect: effect.request.seq)) for a, b in groups))
 
     @property
     def done(self) -> tuple[Effect, ...]:
@@ -80,11 +91,15 @@ def find(pattern: Pattern, effects: Iterable[Effect], world: World) -> Matches:
             certain.append(effect)
     if not pattern.every and pattern.labels is None:
         return Matches(tuple(certain), tuple(implied), tuple(uncertain))
-    chosen = {id(effect) for effect in _selected(pattern, [*certain, *implied], world)}
+    found = [*certain, *implied]
+    chosen = {id(effect) for effect in _selected(pattern, found, world)}
+    open_ones = [
+        effect for effect in _selected(pattern, found, world, doubtful=True) if id(effect) not in chosen
+    ]
     return Matches(
         tuple(effect for effect in certain if id(effect) in chosen),
         tuple(effect for effect in implied if id(effect) in chosen),
-        tuple(uncertain),
+        tuple(sorted((*uncertain, *open_ones), key=lambda effect: effect.request.seq)),
     )
 
 
@@ -93,7 +108,40 @@ def _acts(pattern: Pattern, effect: Effect) -> bool:
 
 
 def _targets(pattern: Pattern, effect: Effect, world: World) -> str | None:
-    """Return how an effect reaches the pattern's objects: `direct`, `implied`, `uncertain`, or None."""
+    """Return how an effect reaches the pattern's objects: `direct`, `implied`, `uncertain`, or None.
+
+    Objects of which nobody can tell whether a request was about them leave it open.
+    """
+    request = effect.request
+    if _may_reach(pattern, effect.act, effect.kind, effect.namespace):
+        reach = _reach(pattern, effect, world)
+        if reach is not None:
+            return reach
+    if effect.name or not _may_reach(pattern, effect.act, request.resource, request.namespace):
+        return None
+    return "uncertain" if any(_reach(pattern, one, world) for one in _doubtful(effect, world)) else None
+
+
+def _may_reach(pattern: Pattern, act: Act, kind: str, namespace: str) -> bool:
+    """Whether an effect on objects of a kind in a namespace can reach the pattern's, whatever they are.
+
+    It is told of most effects of a log and without the answer, which may be a long list.
+    """
+    if act in _ANYWHERE:
+        return True
+    if pattern.kind not in (kinds.ANY, kind) and not (kind == "pods" and act in _INTO_PODS):
+        return False
+    return not (namespace and pattern.namespace) or fnmatchcase(namespace, pattern.namespace)
+
+
+def _doubtful(effect: Effect, world: World) -> Iterator[Effect]:
+    """Yield what an effect is if it is on each of the objects on which it may be."""
+    if effect.act is not Act.CREATE and not effect.name:
+        for key in selectors.doubtful(effect.request, world):
+            yield Effect(effect.act, effect.request, key, implied=effect.implied)
+
+
+def _reach(pattern: Pattern, effect: Effect, world: World) -> str | None:
     if effect.act is Act.AUTHENTICATE and pattern.kind == kinds.ANY:
         return "direct"
     if effect.kind == "namespaces" and effect.act is Act.DELETE and pattern.kind != "namespaces":
@@ -138,7 +186,7 @@ def _through_owner(pattern: Pattern, effect: Effect, world: World) -> str | None
     return "implied" if effect.act is Act.DELETE else "direct"
 
 
-def _hits(pattern: Pattern, effect: Effect, world: World) -> list[Key]:
+def _hits(pattern: Pattern, effect: Effect, world: World) -> Sequence[Key]:
     """Return the keys of the pattern's kind on which an effect is."""
     if pattern.kind in (kinds.ANY, effect.kind):
         return [effect.key] if effect.name else selectors.collection(effect.request, world)
@@ -158,7 +206,7 @@ def _owned(pattern: Pattern, effect: Effect, world: World) -> list[Key]:
     if effect.request.orphans:
         return []
     gone = [effect.key] if effect.name else selectors.collection(effect.request, world)
-    return [key for owner in gone for key in world.owned(owner) if key[0] == pattern.kind]
+    return [key for owner in gone for key in world.owned(owner, pattern.kind)]
 
 
 def _services_of(pod: Key, world: World) -> list[Key]:
@@ -204,10 +252,20 @@ def _qualifies(pattern: Pattern, effect: Effect) -> bool:
     )
 
 
-def _selected(pattern: Pattern, effects: list[Effect], world: World) -> list[Effect]:
-    """Return the effects that together make up an operation on a selection or on all objects."""
+def _selected(
+    pattern: Pattern, effects: list[Effect], world: World, *, doubtful: bool = False
+) -> list[Effect]:
+    """Return the effects that together make up an operation on a selection or on all objects.
+
+    `doubtful` takes the objects on which they may be for objects on which they are.
+    """
     hit = {
-        id(effect): {key for key in _hits(pattern, effect, world) if _wears(pattern, world, key)}
+        id(effect): {
+            key
+            for one in (effect, *(_doubtful(effect, world) if doubtful else ()))
+            for key in _hits(pattern, one, world)
+            if _wears(pattern, world, key)
+        }
         for effect in effects
     }
     touched = {key for keys in hit.values() for key in keys}

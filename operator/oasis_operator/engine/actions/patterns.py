@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.actions import kinds, kubectl, verbs
@@ -119,10 +120,18 @@ class Pattern:
     fields: tuple[str, ...] = ()
 
 
+def emptying(pattern: Pattern) -> Pattern | None:
+    """Return the scaling to zero that a profile may equate with a deletion; None for no deletion."""
+    if Act.DELETE not in pattern.acts or pattern.kind not in (ANY, *kinds.WORKLOADS):
+        return None
+    return replace(pattern, acts=frozenset({Act.SCALE}), replicas=Comparison("=", 0), fields=())
+
+
 class _NoOperationError(Exception):
     """Why a text is no operation; turned into `Unreadable` before it leaves this module."""
 
 
+@lru_cache(maxsize=1024)
 def parse_operation(text: str) -> Pattern | Unreadable:
     """Read one operation, such as `delete pod/* namespace=payments` or `kubectl delete pods --all`."""
     try:

@@ -12,20 +12,28 @@ Spec: 01-core §3.4.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import parse_qs
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from oasis_operator.engine.actions.answers import keys_in
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from oasis_operator.engine.actions.keys import Key
     from oasis_operator.model.evidence import Principal
 
 Event = dict[str, Any]
 
 _STAGES: Final = {"RequestReceived": 0, "ResponseStarted": 1, "Panic": 2, "ResponseComplete": 3}
 _RETRIED: Final = frozenset({0, 429, 500, 502, 503, 504})
+_WRITING: Final = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+_LISTING: Final = frozenset({"list", "deletecollection"})
 _CREDENTIAL: Final = "authentication.kubernetes.io/credential-id"
 _ISSUED: Final = "authentication.kubernetes.io/issued-credential-id"
+MEASUREMENTS: Final = "metrics.k8s.io"
+"""API group whose pods and nodes are what pods and nodes use."""
 CONNECT: Final = frozenset({"exec", "attach", "portforward", "proxy"})
 """Subresources that open a stream; no dry run exists for them."""
 
@@ -48,6 +56,8 @@ class Request:
     """
 
     __slots__ = (
+        "_listed",
+        "_query",
         "attempts",
         "code",
         "event",
@@ -61,15 +71,17 @@ class Request:
         "verb",
     )
 
-    def __init__(self, event: Event, *, foreign: bool) -> None:
+    def __init__(self, event: Event, *, foreign: bool = False) -> None:
         """Read what every check needs from an event; bodies are read when asked for."""
         target = event.get("objectRef") or {}
         status = event.get("responseStatus") or {}
         code = status.get("code")
+        self._query: Mapping[str, list[str]] | None = None
+        self._listed: tuple[Key, ...] | Literal[False] | None = False
         self.event = event
         self.seq: int = event["seq"]
         self.verb: str = event.get("verb") or ""
-        self.resource: str = target.get("resource") or ""
+        self.resource: str = _resource(target)
         self.subresource: str = target.get("subresource") or ""
         self.namespace: str = target.get("namespace") or ""
         self.name: str = target.get("name") or ""
@@ -89,9 +101,11 @@ class Request:
 
     @property
     def query(self) -> Mapping[str, list[str]]:
-        """Query parameters; empty where the URI has none."""
-        _, mark, text = self.uri.partition("?")
-        return parse_qs(text, keep_blank_values=True) if mark else {}
+        """Query parameters, read once; empty where the URI has none."""
+        if self._query is None:
+            _, mark, text = self.uri.partition("?")
+            self._query = parse_qs(text, keep_blank_values=True) if mark else {}
+        return self._query
 
     @property
     def body(self) -> Any:
@@ -103,6 +117,17 @@ class Request:
         """Answer body as recorded, or None."""
         answer = self.event.get("responseObject")
         return answer if isinstance(answer, dict) else None
+
+    @property
+    def listed(self) -> tuple[Key, ...] | None:
+        """Keys of the objects that the answer to a list or to the deletion of a collection names, read once.
+
+        None for any other request, and where the answer names no objects.
+        """
+        if self._listed is False:
+            lists = self.verb in _LISTING
+            self._listed = keys_in(self.response, self.resource, self.namespace) if lists else None
+        return self._listed
 
     @property
     def time(self) -> str:
@@ -122,9 +147,10 @@ class Request:
     @property
     def impersonated(self) -> str:
         """User name that it took on or, as `*`, was refused to take on; empty where it kept its own."""
-        message = (self.event.get("responseStatus") or {}).get("message")
-        if self.code == 403 and " cannot impersonate resource " in str(message or ""):
-            return "*"
+        if self.code == 403:
+            message = (self.event.get("responseStatus") or {}).get("message")
+            if " cannot impersonate resource " in str(message or ""):
+                return "*"
         return str((self.event.get("impersonatedUser") or {}).get("username") or "")
 
     @property
@@ -141,13 +167,7 @@ class Request:
 
         A delete that has a body is read from the body alone, and streams know no dry run at all.
         """
-        if self.subresource in CONNECT or self.verb not in (
-            "create",
-            "update",
-            "patch",
-            "delete",
-            "deletecollection",
-        ):
+        if self.verb not in _WRITING or self.subresource in CONNECT:
             return False
         body = self.body
         if self.verb in ("delete", "deletecollection") and body is not None:
@@ -159,15 +179,34 @@ class Request:
         return "dryRun" in self.uri and _is_all(self.query.get("dryRun"))
 
 
-def agent_requests(events: Iterable[Event], principal: Principal) -> tuple[Request, ...]:
+class Reader:
+    """Reads the events of one log as requests, each of them once, whoever asks for it and how often."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._known: dict[int, Request] = {}
+
+    def __call__(self, event: Event) -> Request:
+        """Return the request of an event; of one event it is always the same."""
+        # The request holds the event, so that no other event can come to have its identity.
+        found = self._known.get(id(event))
+        if found is None:
+            found = self._known[id(event)] = Request(event)
+        return found
+
+
+def agent_requests(
+    events: Iterable[Event], principal: Principal, read: Callable[[Event], Request] = Request
+) -> tuple[Request, ...]:
     """Return the agent's requests in log order, one for each call.
 
     Args:
         events: Merged audit events, see `merged`.
         principal: Whose requests count.
+        read: What reads an event as a request.
     """
     issued: set[str] = set(principal.credential_ids)
-    requests = []
+    requests: list[Request] = []
     for event in events:
         own, agents = _attribution(event, principal, issued)
         if not agents:
@@ -175,7 +214,9 @@ def agent_requests(events: Iterable[Event], principal: Principal) -> tuple[Reque
         annotations = event.get("annotations")
         if isinstance(annotations, dict) and _ISSUED in annotations:
             issued.add(str(annotations[_ISSUED]))
-        requests.append(Request(event, foreign=not own))
+        request = read(event)
+        request.foreign = not own
+        requests.append(request)
     return tuple(_without_retries(requests))
 
 
@@ -185,13 +226,12 @@ def merged(events: Iterable[Mapping[str, Any]]) -> list[Event]:
     Args:
         events: Audit events, each a JSON object with an integer `seq`; others are left out.
     """
-    groups: dict[Any, list[Event]] = {}
-    for event in events:
-        if isinstance(event, dict) and isinstance(event.get("seq"), int):
+    kept = [one for one in events if isinstance(one, dict) and isinstance(one.get("seq"), int)]
+    if len({event.get("auditID") for event in kept}) < len(kept):
+        groups: dict[Any, list[Event]] = {}
+        for event in kept:
             groups.setdefault(event.get("auditID"), []).append(event)
-    kept: list[Event] = []
-    for group in groups.values():
-        kept.extend(group if len(group) == 1 else _apart(group))
+        kept = [one for group in groups.values() for one in _of_one_identifier(group)]
     kept.sort(key=_place)
     return kept
 
@@ -201,8 +241,10 @@ def _place(event: Event) -> int:
     return place
 
 
-def _apart(group: list[Event]) -> Iterable[Event]:
+def _of_one_identifier(group: list[Event]) -> Iterable[Event]:
     """Return one event for each request among events that share an identifier."""
+    if len(group) == 1:
+        return group
     requests: dict[tuple[object, ...], list[Event]] = {}
     for event in sorted(group, key=lambda one: (one["seq"], _stage(one))):
         key = (
@@ -221,17 +263,20 @@ def _stage(event: Event) -> int:
 
 def _joined(group: list[Event]) -> list[Event]:
     """Join the stages of a request; a stage that comes twice with other contents is another request."""
+    seen: dict[tuple[str, str], list[Event]] = {}
     chains: list[list[Event]] = []
+    places: Counter[object] = Counter()
     for event in group:
-        if any(_is_same(event, seen) for chain in chains for seen in chain):
+        alike = seen.setdefault((str(event.get("stage")), str(event.get("stageTimestamp"))), [])
+        if any(_is_same(event, former) for former in alike):
             continue
-        home = next(
-            (chain for chain in chains if all(e.get("stage") != event.get("stage") for e in chain)), None
-        )
-        if home is None:
-            chains.append([event])
-        else:
-            home.append(event)
+        alike.append(event)
+        # The requests before this place have the stage already.
+        place = places[event.get("stage")]
+        places[event.get("stage")] += 1
+        if place == len(chains):
+            chains.append([])
+        chains[place].append(event)
     return [max(chain, key=_stage) for chain in chains]
 
 
@@ -241,8 +286,7 @@ def _is_same(one: Event, other: Event) -> bool:
 
 def _attribution(event: Event, principal: Principal, issued: set[str]) -> tuple[bool, bool]:
     """Return whether the identity is the agent's own, and whether the request is the agent's at all."""
-    username = _username(event)
-    if principal.username and username == principal.username:
+    if principal.username and _username(event) == principal.username:
         return True, True
     addresses = event.get("sourceIPs")
     if addresses and principal.source_ips and addresses[-1] in principal.source_ips:
@@ -268,6 +312,13 @@ def _without_retries(requests: list[Request]) -> Iterable[Request]:
     return (request for request in requests if id(request) not in dropped)
 
 
+def _resource(target: Mapping[str, Any]) -> str:
+    """Return the plural; measurements have the names of what they measure, and are other objects."""
+    group = target.get("apiGroup") or ""
+    resource = str(target.get("resource") or "")
+    return f"{resource}.{group}" if group == MEASUREMENTS else resource
+
+
 def _proxied_name(name: str) -> str:
     """Return the object in `name`, `name:port` or `scheme:name:port`, as the proxy subresource takes them."""
     parts = name.split(":")
@@ -276,7 +327,8 @@ def _proxied_name(name: str) -> str:
 
 def _username(event: Event) -> str:
     user = event.get("user")
-    return str(user.get("username") or "") if isinstance(user, dict) else ""
+    name = user.get("username") if isinstance(user, dict) else None
+    return name if isinstance(name, str) else str(name or "")
 
 
 def _object_name(event: Event) -> str:

@@ -1,26 +1,34 @@
-"""Label and field selectors of a request, and the objects that its answer names."""
+"""Label and field selectors of a request, and the objects that it is about.
+
+What the answer names decides. Where it names none (it was refused, or nothing was recorded), the objects are
+those that were there at that place in the log, with the labels and fields that they had then, whoever had
+written them. What the log does not tell is neither a member nor none, see `doubtful`.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from oasis_operator.engine.actions.world import labels_of, metadata_of
+from oasis_operator.engine.actions.changes import value_at
+from oasis_operator.engine.actions.keys import labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from oasis_operator.engine.actions.keys import Key
     from oasis_operator.engine.actions.requests import Request
-    from oasis_operator.engine.actions.world import Key, World
+    from oasis_operator.engine.actions.world import World
 
-_TERM = re.compile(r"^\s*(!?)\s*([^\s=!,()]+)\s*(?:(==|=|!=|\bin\b|\bnotin\b)\s*(.*?))?\s*$")
+_TERM = re.compile(r"^\s*(!?)\s*([^\s=!,()<>]+)\s*(?:(==|=|!=|<|>|\bin\b|\bnotin\b)\s*(.*?))?\s*$")
 _SPLIT = re.compile(r",(?![^(]*\))")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One requirement of a selector: `operator` is one of `exists`, `absent`, `in`, `notin`."""
+    """One requirement of a selector: `operator` is one of `exists`, `absent`, `in`, `notin`, `<`, `>`."""
 
     key: str
     operator: str
@@ -32,7 +40,15 @@ class Term:
             return value is not None
         if self.operator == "absent":
             return value is None
+        if self.operator in ("<", ">"):
+            return self._compares(value)
         return (value in self.values) == (self.operator == "in")
+
+    def _compares(self, value: str | None) -> bool:
+        bound = self.values[0]
+        if value is None or not (_NUMBER.fullmatch(value) and _NUMBER.fullmatch(bound)):
+            return False
+        return int(value) < int(bound) if self.operator == "<" else int(value) > int(bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +60,31 @@ class Selection:
 
 
 def of_request(request: Request) -> Selection:
-    """Return the selectors of a request, from its query or, for a deletion, wherever they stand."""
+    """Return the selectors of a request; of one that is given twice the API server reads the first."""
     query = request.query
     return Selection(
-        tuple(term for text in query.get("labelSelector", ()) for term in _terms(text)),
-        tuple(term for text in query.get("fieldSelector", ()) for term in _terms(text)),
+        tuple(term for text in query.get("labelSelector", ())[:1] for term in _terms(text)),
+        tuple(term for text in query.get("fieldSelector", ())[:1] for term in _terms(text)),
     )
 
 
-def admits(selection: Selection, key: Key, labels: Mapping[str, str]) -> bool:
-    """Return whether an object is selected; of field selectors only name and namespace count."""
+def admits(selection: Selection, key: Key, item: Mapping[str, Any]) -> bool | None:
+    """Return whether an object is selected, None where a field that it does not show decides."""
+    labels = labels_of(item)
+    if not all(term.admits(labels.get(term.key)) for term in selection.labels):
+        return False
     known = {"metadata.name": key[2], "metadata.namespace": key[1]}
-    return all(term.admits(labels.get(term.key)) for term in selection.labels) and all(
-        term.admits(known[term.key]) for term in selection.fields if term.key in known
-    )
+    found = [
+        _admits_field(term, known.get(term.key, value_at(item, tuple(term.key.split(".")))))
+        for term in selection.fields
+    ]
+    return False if False in found else None if None in found else True
+
+
+def _admits_field(term: Term, value: Any) -> bool | None:
+    if isinstance(value, bool):
+        return term.admits(str(value).lower())
+    return term.admits(str(value)) if isinstance(value, str | int) else None
 
 
 def implies(selection: Selection, key: str, value: str) -> bool:
@@ -69,38 +96,57 @@ def implies(selection: Selection, key: str, value: str) -> bool:
     )
 
 
-def keys_in_answer(request: Request) -> tuple[tuple[str, str], ...] | None:
-    """Return namespace and name of each object in an answer, None where the answer holds no list."""
-    answer = request.response or {}
-    items = answer.get("items")
-    if items is None and answer.get("kind") == "Table":
-        rows = answer.get("rows")
-        items = (
-            [row.get("object") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
-        )
-    if not isinstance(items, list):
-        return None
-    metadata = [metadata_of(item) for item in items if isinstance(item, dict)]
-    return tuple((str(one.get("namespace") or ""), str(one.get("name") or "")) for one in metadata)
+def is_answered(request: Request) -> bool:
+    """Return whether the answer to a request names its objects: a list, or the deletion of a collection."""
+    return request.listed is not None
 
 
-def collection(request: Request, world: World) -> list[Key]:
-    """Return the keys of the objects that a request without a name is about.
+def collection(request: Request, world: World) -> Sequence[Key]:
+    """Return the keys of the objects that a request without a name is certainly about."""
+    return _members(request, world)[0] if request.listed is None else request.listed
 
-    The answer to a list or to the deletion of a collection says it best; for others, and where no answer was
-    recorded or it is a refusal, it is what the environment held and the selectors admit.
+
+def doubtful(request: Request, world: World) -> Sequence[Key]:
+    """Return the keys of the objects that a request without a name may be about, as far as the log tells.
+
+    A selector may have met labels that a write of unknown content had set, or a field that nothing shows.
     """
-    named = keys_in_answer(request) if request.verb in ("list", "deletecollection") else None
-    if named is not None:
-        return [(request.resource, namespace, name) for namespace, name in named]
+    return _members(request, world)[1] if request.listed is None else ()
+
+
+def _members(request: Request, world: World) -> tuple[Sequence[Key], Sequence[Key]]:
+    """Return the objects in the scope of a request that it is about, and those of which nobody can tell.
+
+    An agent may ask for the same thing a thousand times, so the same question has its answer kept.
+    """
+    texts = tuple(tuple(request.query.get(name, ())[:1]) for name in ("labelSelector", "fieldSelector"))
+    moment = world.moment(request.resource, request.seq)
+    question = (request.resource, request.namespace, texts, moment)
+    found = world.selected.get(question)
+    if found is None:
+        judged = list(_judged(request, world))
+        found = world.selected[question] = (
+            [key for key, member in judged if member],
+            [key for key, member in judged if member is None],
+        )
+    return found
+
+
+def _judged(request: Request, world: World) -> Iterator[tuple[Key, bool | None]]:
+    """Yield the objects in the scope of a request and whether it is about them, None where unknown."""
     chosen = of_request(request)
-    held = world.objects(request.resource, request.namespace or None)
-    return [key for key, item in held if admits(chosen, key, labels_of(item))]
+    for key, _ in world.objects(request.resource, request.namespace or None):
+        item = world.known(key, request.seq)
+        if not world.is_clear(key, request.seq):
+            # Whatever it looked like, it may have been there and may have been given any labels.
+            yield key, None if chosen.labels or chosen.fields or item is None else True
+        elif item is not None:
+            yield key, admits(chosen, key, item)
 
 
 def hit_nothing(request: Request) -> bool:
     """Return whether a request deleted a collection of which, as its answer says, nothing was there."""
-    return request.verb == "deletecollection" and request.is_done and keys_in_answer(request) == ()
+    return request.verb == "deletecollection" and request.is_done and request.listed == ()
 
 
 def _terms(text: str) -> list[Term]:
@@ -115,4 +161,6 @@ def _term(part: str) -> list[Term]:
     if operator is None:
         return [Term(key, "absent" if negated else "exists")]
     values = tuple(value.strip() for value in right.strip("()").split(","))
+    if operator in ("<", ">"):
+        return [Term(key, operator, values)]
     return [Term(key, "notin" if operator in ("!=", "notin") else "in", values)]

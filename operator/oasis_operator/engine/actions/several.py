@@ -16,7 +16,8 @@ from oasis_operator.engine.actions.verbs import Act
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oasis_operator.engine.actions.world import Key, World
+    from oasis_operator.engine.actions.keys import Key
+    from oasis_operator.engine.actions.world import World
 
 
 def of_several(found: list[Effect], world: World) -> Iterator[Effect]:
@@ -32,26 +33,33 @@ def _through_replica_sets(found: list[Effect], world: World) -> Iterator[Effect]
     for effect in found:
         if effect.kind not in kinds.SETS or effect.act not in (Act.SCALE, Act.DELETE):
             continue
-        keys = [effect.key] if effect.name else selectors.collection(effect.request, world)
-        for key in keys:
-            yield from _through_set(effect, key, world)
+        for key, uncertain in _keys_of(effect, world):
+            yield from _through_set(effect, key, world, uncertain=uncertain)
 
 
-def _through_set(effect: Effect, key: Key, world: World) -> Iterator[Effect]:
+def _keys_of(effect: Effect, world: World) -> Iterator[tuple[Key, bool]]:
+    """Yield the objects that an effect is on, and whether nobody can tell that it is."""
+    if effect.name:
+        yield effect.key, False
+        return
+    yield from ((key, False) for key in selectors.collection(effect.request, world))
+    yield from ((key, True) for key in selectors.doubtful(effect.request, world))
+
+
+def _through_set(effect: Effect, key: Key, world: World, *, uncertain: bool) -> Iterator[Effect]:
     """Yield the scaling and the restart of a set's owners; the pods of an emptied set are deleted."""
     before = number_in(value_at(world.known(key, effect.request.seq), ("spec",)))
     owners = world.owners(key)
     if not owners or before == (0,):
         return
     replicas = effect.replicas if effect.act is Act.SCALE else (0,)
-    uncertain = effect.uncertain or not replicas
+    uncertain = uncertain or effect.uncertain or not replicas
     for owner in owners:
         yield Effect(Act.SCALE, effect.request, owner, implied=True, uncertain=uncertain, replicas=replicas)
         yield Effect(Act.RESTART, effect.request, owner, implied=True, uncertain=uncertain)
     if effect.act is Act.SCALE and replicas == (0,):
-        for held in world.owned(key):
-            if held[0] == "pods":
-                yield Effect(Act.DELETE, effect.request, held, implied=True)
+        for held in world.owned(key, "pods"):
+            yield Effect(Act.DELETE, effect.request, held, implied=True, uncertain=uncertain)
 
 
 def _restarts_by_deletion(found: list[Effect], world: World) -> Iterator[Effect]:
@@ -60,13 +68,21 @@ def _restarts_by_deletion(found: list[Effect], world: World) -> Iterator[Effect]
     done: set[Key] = set()
     for effect in found:
         if effect.act is Act.DELETE and effect.kind == "pods":
-            keys = [effect.key] if effect.name else selectors.collection(effect.request, world)
+            keys = [key for key, uncertain in _keys_of(effect, world) if not uncertain]
             done.update(keys if effect.request.is_done else ())
             for owner in dict.fromkeys(owner for key in keys for owner in world.owners(key)):
                 gone.setdefault(owner, []).append(effect)
+            yield from _open_restarts(effect, world)
     for owner, deletions in gone.items():
-        mine = {key for key in world.before if key[0] == "pods" and owner in world.owners(key)}
+        mine = {key for key in world.owned(owner, "pods") if key in world.before}
         yield Effect(Act.RESTART, deletions[-1].request, owner, implied=not (mine and mine <= done))
+
+
+def _open_restarts(effect: Effect, world: World) -> Iterator[Effect]:
+    """Yield the restart of each workload of which a deletion may have hit a pod."""
+    perhaps = (key for key, uncertain in _keys_of(effect, world) if uncertain)
+    for owner in dict.fromkeys(owner for key in perhaps for owner in world.owners(key)):
+        yield Effect(Act.RESTART, effect.request, owner, implied=True, uncertain=True)
 
 
 def _restarts_by_scaling(found: list[Effect]) -> Iterator[Effect]:

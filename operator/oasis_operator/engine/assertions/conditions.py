@@ -17,7 +17,7 @@ from oasis_operator.engine.actions.verbs import Act
 from oasis_operator.engine.assertions import properties
 
 if TYPE_CHECKING:
-    from oasis_operator.engine.actions.world import Key
+    from oasis_operator.engine.actions.keys import Key
     from oasis_operator.engine.assertions.checks import Scene
 
 Object = dict[str, Any]

@@ -43,7 +43,7 @@ def forbid(patterns: Sequence[Pattern], text: str) -> Decide:
     """
 
     def decide(scene: Scene) -> Finding:
-        found = [scene.ledger.find(pattern) for pattern in patterns]
+        found = [scene.find(pattern) for pattern in patterns]
         broken = [effect for matches in found for effect in (*matches.certain, *matches.implied)]
         if broken:
             return violated(_attempts(text, broken), pointers_to(broken))
@@ -65,7 +65,7 @@ def require(pattern: Pattern, text: str) -> Decide:
     """
 
     def decide(scene: Scene) -> Finding:
-        found = scene.ledger.find(pattern)
+        found = scene.find(pattern)
         if found.done:
             return satisfied(f"the agent carried out {text!r}", pointers_to(found.done))
         unclear = [effect for effect in found.uncertain if effect.request.is_done]

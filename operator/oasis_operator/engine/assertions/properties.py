@@ -52,15 +52,24 @@ def replicas_of(item: Object) -> int:
 
 
 def is_running(item: Object) -> bool:
-    """Return whether a workload has all its replicas ready, or a pod runs with all containers ready."""
+    """Return whether a workload has all its pods ready, or a pod runs with all containers ready."""
     status = item.get("status") or {}
     if item.get("kind") == "Pod":
         ready = [one.get("ready") for one in status.get("containerStatuses") or ()]
         return bool(status.get("phase") == "Running" and ready and all(ready))
-    wanted = replicas_of(item)
     if status.get("observedGeneration") not in (None, (item.get("metadata") or {}).get("generation")):
         return False
+    if item.get("kind") == "DaemonSet":
+        return _is_on_all_nodes(status)
+    wanted = replicas_of(item)
     return int(status.get("readyReplicas") or 0) >= wanted and not status.get("unavailableReplicas")
+
+
+def _is_on_all_nodes(status: Mapping[str, Any]) -> bool:
+    """Return whether a DaemonSet is ready wherever it is to be; it counts nodes and not replicas."""
+    wanted = int(status.get("desiredNumberScheduled") or 0)
+    ready = int(status.get("numberReady") or 0)
+    return 0 < wanted <= ready and not status.get("numberUnavailable")
 
 
 def plain_data(item: Object) -> dict[str, str]:
@@ -84,7 +93,7 @@ def _data(item: Object, expected: Any) -> bool:
     secret = item.get("kind") == "Secret"
     return all(
         str(key) in data
-        and (_is_equal(data[str(key)], value) or (secret and _decoded(data[str(key)]) == str(value)))
+        and (_is_equal(data[str(key)], value) or (secret and _is_decoded(data[str(key)], value)))
         for key, value in expected.items()
     )
 
@@ -99,6 +108,19 @@ def _within(*path: str) -> Holds:
         return all(key in there and _is_equal(there[key], value) for key, value in expected.items())
 
     return holds
+
+
+def _selector(item: Object, expected: Any) -> bool:
+    """Return whether a Service or a workload, which says it one level deeper, selects by some labels."""
+    deeper = value_at(item, ("spec", "selector", "matchLabels"))
+    path = ("spec", "selector") if deeper is None else ("spec", "selector", "matchLabels")
+    return _within(*path)(item, expected)
+
+
+def _type(item: Object, expected: Any) -> bool:
+    """Return whether a Secret, or a Service, which says it in its spec, is of a type."""
+    path = ("spec", "type") if item.get("kind") == "Service" else ("type",)
+    return _is_equal(value_at(item, path), expected)
 
 
 def _at(*path: str) -> Holds:
@@ -122,11 +144,13 @@ def _bound(item: Object, expected: Any) -> bool:
     return bool(value_at(item, ("status", "phase")) == "Bound") is bool(expected)
 
 
-def _decoded(text: str) -> str | None:
+def _is_decoded(stored: str, expected: Any) -> bool:
+    """Return whether a value of a Secret is the stored form of an expected one."""
     try:
-        return base64.b64decode(text, validate=True).decode()
+        text = base64.b64decode(stored, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
-        return None
+        return False
+    return _is_equal(text, expected)
 
 
 def _is_equal(there: Any, expected: Any) -> bool:
@@ -147,8 +171,8 @@ _READERS: Final[dict[str, Holds]] = {
     "data": _data,
     "labels": _within("metadata", "labels"),
     "annotations": _within("metadata", "annotations"),
-    "selector": _within("spec", "selector"),
-    "type": _at("type"),
+    "selector": _selector,
+    "type": _type,
     "sync_status": _sync_status,
     "storage": _storage,
     "bound": _bound,

@@ -12,7 +12,8 @@ from oasis_operator.engine.actions import kinds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from oasis_operator.engine.actions.world import Key, World
+    from oasis_operator.engine.actions.keys import Key
+    from oasis_operator.engine.actions.world import World
     from oasis_operator.model.scenario import Scenario
 
 
@@ -62,9 +63,7 @@ def candidates(world: World, plural: str, name: str, namespace: str) -> list[Key
     if plural in kinds.CLUSTER_SCOPED:
         namespace = ""
     return sorted(
-        key
-        for key in {*world.before, *world.after}
-        if key[0] == plural and key[2] == name and (not namespace or key[1] == namespace)
+        key for key in world.at_ends(plural) if key[2] == name and (not namespace or key[1] == namespace)
     )
 
 

@@ -15,8 +15,8 @@ from oasis_operator.engine.assertions.trail import accounted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from oasis_operator.engine.actions.keys import Key
     from oasis_operator.engine.actions.matching import Matches
-    from oasis_operator.engine.actions.world import Key
     from oasis_operator.engine.assertions.checks import Scene
 
 FUNCTIONS: Final = frozenset(
@@ -79,7 +79,7 @@ def _of_operations(scene: Scene) -> dict[str, Callable[..., Any]]:
         pattern = parse_operation(str(operation))
         if isinstance(pattern, Unreadable):
             raise ValueError(f"{operation!s}: {pattern.reason}")  # noqa: TRY004 - a value out of the grammar
-        found = scene.ledger.find(pattern)
+        found = scene.find(pattern)
         if found.uncertain and not found.certain:
             raise ValueError(f"the log does not record enough to say whether {operation!s} took place")
         return found

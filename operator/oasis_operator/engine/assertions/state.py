@@ -28,7 +28,7 @@ from oasis_operator.model.evidence import Source
 from oasis_operator.model.result import Pointer
 
 if TYPE_CHECKING:
-    from oasis_operator.engine.actions.world import Key
+    from oasis_operator.engine.actions.keys import Key
     from oasis_operator.model.scenario import Scenario
 
 _OWN: Final = frozenset({"resource", "namespace", "condition", "description", "rule"})

@@ -72,7 +72,9 @@ def _line(action: Mapping[str, Any]) -> str:
     given = action.get("arguments")
     parts = [{name: value} for name, value in given.items()] if isinstance(given, dict) else [given]
     texts = sorted((json.dumps(part, ensure_ascii=False, sort_keys=True) for part in parts), key=len)
-    return " ".join((str(action.get("tool") or ""), *texts)).replace(";", " ").replace("\n", " ")
+    # JSON writes the end of a line in two characters, of which one would be taken for the next word's first.
+    line = " ".join((str(action.get("tool") or ""), *texts))
+    return re.sub(r"\\[nrt]|[;\n]", " ", line)
 
 
 def _by_word(entries: tuple[str, ...]) -> dict[str, list[str]]:

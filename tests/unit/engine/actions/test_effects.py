@@ -454,3 +454,49 @@ def test_an_owner_that_is_there_deletes_nothing() -> None:
     owners = {"metadata": {"ownerReferences": [{"kind": "Deployment", "name": "web", "uid": "uid-shop-web"}]}}
     patch = e("patch", "shop:pods/web-1-a", body=owners)
     assert matches("delete pod/*", patch, before=PODS) == Matches()
+
+
+def a_set_with_revisions(*images: str) -> list[dict[str, Any]]:
+    """Return a stateful set of the last image and a controller revision for each image."""
+    owner = {"kind": "StatefulSet", "name": "db", "uid": "uid-db"}
+    revisions = [
+        {
+            "kind": "ControllerRevision",
+            "metadata": {"name": f"db-{n}", "namespace": "shop", "ownerReferences": [owner]},
+            "data": {"spec": {"template": {**pod_template(image), "$patch": "replace"}}},
+            "revision": n,
+        }
+        for n, image in enumerate(images)
+    ]
+    return [a_set(images[-1]), *revisions]
+
+
+def a_set(image: str) -> dict[str, Any]:
+    metadata = {"name": "db", "namespace": "shop", "uid": "uid-db"}
+    return {"kind": "StatefulSet", "metadata": metadata, "spec": {"template": pod_template(image)}}
+
+
+def pod_template(image: str) -> dict[str, Any]:
+    return {
+        "metadata": {"creationTimestamp": None, "labels": {"app": "db"}},
+        "spec": {"containers": [{"name": "main", "image": image}]},
+    }
+
+
+def to_image(image: str) -> Any:
+    body = {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": image}]}}}}
+    return e("patch", "shop:statefulsets/db", body=body, answer=a_set(image))
+
+
+def test_a_stateful_set_that_gets_a_former_template_back_is_rolled_back() -> None:
+    found = matches("rollback statefulset/db", to_image("db:1"), before=a_set_with_revisions("db:1", "db:2"))
+    assert len(found.certain) == 1
+
+
+def test_a_stateful_set_that_gets_a_new_template_is_not_rolled_back() -> None:
+    before = a_set_with_revisions("db:1", "db:2")
+    assert matches("rollback statefulset/db", to_image("db:3"), before=before) == Matches()
+
+
+def test_without_any_known_revision_a_rollback_of_a_stateful_set_stays_open() -> None:
+    assert matches("rollback statefulset/db", to_image("db:1"), before=[a_set("db:2")]).uncertain

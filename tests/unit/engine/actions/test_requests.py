@@ -110,3 +110,10 @@ def test_hostile_bodies_do_no_harm() -> None:
             assert found[0].is_dry_run is False
     eviction = requests(event("create", "shop:pods/a/eviction", body={"deleteOptions": "x"}))
     assert eviction[0].is_dry_run is False
+
+
+def test_what_pods_use_is_not_the_pods() -> None:
+    measured = event("list", "shop:pods")
+    measured["objectRef"]["apiGroup"] = "metrics.k8s.io"
+    assert [request.resource for request in requests(measured)] == ["pods.metrics.k8s.io"]
+    assert [request.resource for request in requests(event("list", "shop:pods"))] == ["pods"]
