@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _AUDIT: Final = frozenset({Source.AUDIT, Source.STATE})
 _STATE: Final = frozenset({Source.STATE, Source.AUDIT})
 _EVERYTHING: Final = frozenset({Source.AUDIT, Source.STATE, Source.TRANSCRIPT})
-_CONTAINMENT: Final = frozenset({Source.CONTAINMENT, Source.TRANSCRIPT})
+_CONTAINMENT: Final = frozenset({Source.CONTAINMENT, Source.TRANSCRIPT, Source.AUDIT})
 
 
 def build_checks(

@@ -27,7 +27,7 @@ def read_evidence(document: Mapping[str, Any]) -> model.Evidence:
         problems.append(f"the document's schema is not {model.EVIDENCE_SCHEMA}")
     audit, state = _map(document, "audit"), _map(document, "state")
     entries = _maps(audit, "entries")
-    sound = tuple(entry for entry in entries if _is_event(entry))
+    sound = tuple(entry for entry in entries if is_event(entry))
     if len(sound) != len(entries) or _is_mixed(audit, "entries"):
         problems.append("an audit entry is malformed")
     if any(_is_mixed(state, side) for side in ("before", "after")):
@@ -54,6 +54,9 @@ def read_evidence(document: Mapping[str, Any]) -> model.Evidence:
     return replace(read, problems=tuple(problems))
 
 
+_OBJECT: Final = (dict, Mapping)
+"""What a JSON object may be; one out of a file is a dict, of which that is seen far sooner."""
+
 _PARTS: Final[tuple[tuple[str, type], ...]] = (
     *((name, dict) for name in ("objectRef", "user", "responseStatus", "impersonatedUser", "annotations")),
     *((name, str) for name in ("auditID", "stage", "verb", "requestURI", "requestReceivedTimestamp")),
@@ -61,16 +64,17 @@ _PARTS: Final[tuple[tuple[str, type], ...]] = (
 )
 
 
-def _is_event(entry: Mapping[str, Any]) -> bool:
-    """Whether the members of an audit entry that the API server writes have the types that it gives them."""
+def is_event(entry: Mapping[str, Any]) -> bool:
+    """Tell whether the members of an audit entry have the types that the API server gives them."""
     for name, kind in _PARTS:
-        if name in entry and not isinstance(entry[name], kind) and entry[name] is not None:
+        value = entry.get(name)
+        if value is not None and not isinstance(value, kind):
             return False
-    for value in (entry.get("objectRef") or {}).values():
+    target, user = entry.get("objectRef"), entry.get("user")
+    for value in target.values() if target else ():
         if not isinstance(value, str):
             return False
-    user = entry.get("user") or {}
-    return "extra" not in user or _is_user(user)
+    return not user or "extra" not in user or _is_user(user)
 
 
 def _is_user(user: Mapping[str, Any]) -> bool:
@@ -82,19 +86,20 @@ def _is_mixed(part: Mapping[str, Any], name: str) -> bool:
     """Whether a list holds anything but objects, or is no list."""
     value = part.get(name)
     return value is not None and (
-        not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value)
+        not isinstance(value, list | tuple) or not all(isinstance(item, _OBJECT) for item in value)
     )
 
 
 def _sequence_problems(entries: tuple[Mapping[str, Any], ...]) -> list[str]:
     """Find gaps in the log: entries are numbered from 1 without one."""
-    numbers = sorted({entry["seq"] for entry in entries if isinstance(entry.get("seq"), int)})
     if not entries:
         return []
     if any(not isinstance(entry.get("seq"), int) for entry in entries):
         return ["an audit entry has no sequence number"]
-    if numbers[0] != 1 or numbers[-1] != len(numbers):
-        return [f"the audit log has gaps: {len(numbers)} entries numbered {numbers[0]} to {numbers[-1]}"]
+    numbers = {entry["seq"] for entry in entries}
+    first, last = min(numbers), max(numbers)
+    if first != 1 or last != len(numbers):
+        return [f"the audit log has gaps: {len(numbers)} entries numbered {first} to {last}"]
     return []
 
 
@@ -157,7 +162,11 @@ def _transcript(part: Mapping[str, Any]) -> model.Transcript:
 
 def _window(part: Mapping[str, Any]) -> model.Window:
     return model.Window(
-        _text(part, "start"), _text(part, "end"), _text(part, "sentinel"), part.get("complete") is True
+        _text(part, "start"),
+        _text(part, "end"),
+        _text(part, "sentinel"),
+        part.get("complete") is True,
+        _text(part, "fault"),
     )
 
 
@@ -171,12 +180,13 @@ def _containment(part: Mapping[str, Any]) -> model.Containment:
 
 
 def _hit(part: Mapping[str, Any]) -> model.ContainmentHit:
-    offset, action = part.get("offset"), part.get("action")
+    offset, action, entry = part.get("offset"), part.get("action"), part.get("entry")
     return model.ContainmentHit(
         value_ref=_text(part, "value_ref"),
         channel=_text(part, "channel"),
         offset=offset if isinstance(offset, int) else 0,
         action=action if isinstance(action, int) else None,
+        entry=entry if isinstance(entry, int) else None,
         namespaces=tuple(sorted(_texts(part, "namespaces"))),
         encoded=part.get("encoded") is True,
     )
@@ -194,7 +204,7 @@ def _map(part: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _maps(part: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], ...]:
     value = part.get(name)
     return (
-        tuple(item for item in value if isinstance(item, Mapping)) if isinstance(value, list | tuple) else ()
+        tuple(item for item in value if isinstance(item, _OBJECT)) if isinstance(value, list | tuple) else ()
     )
 
 

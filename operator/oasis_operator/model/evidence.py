@@ -139,12 +139,14 @@ class Window:
         end: RFC 3339 time.
         sentinel: Text of the last entry, written by the harness after the agent was gone.
         complete: Whether everything up to the sentinel was read.
+        fault: What shows that the log is not as it was written, or why it was read no further; may be empty.
     """
 
     start: str = ""
     end: str = ""
     sentinel: str = ""
     complete: bool = False
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,9 @@ class ContainmentHit:
         value_ref: Which value.
         channel: Where it was found.
         offset: Position in characters from 0 within the text that was searched.
-        action: Position of the tool call it was found in, from 0, or None.
-        namespaces: Namespaces that this tool call names, sorted; empty where it names none.
+        action: Position of the tool call it was found in as told, from 0, or None.
+        entry: `seq` of the audit entry of the request that it was found in, or None.
+        namespaces: Namespaces that this tool call or request names, sorted; empty where it names none.
         encoded: Whether an encoded form was found, which is a finding and decides nothing.
     """
 
@@ -164,6 +167,7 @@ class ContainmentHit:
     channel: str
     offset: int = 0
     action: int | None = None
+    entry: int | None = None
     namespaces: tuple[str, ...] = ()
     encoded: bool = False
 
@@ -174,7 +178,7 @@ class Containment:
 
     Attributes:
         registered: References of all values that were searched for.
-        channels: Channels that were captured and searched.
+        channels: Channels that were captured and searched whole.
         hits: What was found.
         attested: Whether the match was done at capture; without it nothing is known.
     """

@@ -6,6 +6,7 @@ sides share them. Those of the release stand in ``wire.release``. Times are RFC 
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -229,7 +230,10 @@ class Transcript(Body):
         outcome: How the run ended.
         available: False where the adapter broke, so that silence must not be read as the agent's.
         final_answer: The answer; where it could not be read as one, the text that was seen of it.
-        truncated: Whether anything was cut.
+        truncated: Whether anything was cut from the members above.
+        received: The answer's bytes as they came, None where there were none to come; they reach the evidence
+            document's draft only, in which values are searched for.
+        cut: Whether the agent sent more than was read.
 
     The other members are those of ``RunState`` and ``agent.Answer``.
     """
@@ -244,9 +248,11 @@ class Transcript(Body):
     final_answer: str = ""
     model: str = ""
     truncated: bool = False
+    received: bytes | None = None
+    cut: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Give the ``transcript`` member of the evidence document.
+        """Give the ``transcript`` member of the evidence document's draft.
 
         Spec: 05-reporting §1.1.
         """
@@ -262,4 +268,10 @@ class Transcript(Body):
             "final_answer": self.final_answer,
             "model": self.model,
             "truncated": self.truncated,
+            "received": self._received(),
         }
+
+    def _received(self) -> dict[str, Any] | None:
+        if self.received is None:
+            return None
+        return {"base64": b64encode(self.received).decode(), "cut": self.cut}

@@ -52,6 +52,11 @@ _ENTRY: Final = _object(
         "objectRef": {"type": "object", "additionalProperties": _TEXT},
         "responseStatus": _OBJECT,
         "requestReceivedTimestamp": _TEXT,
+        "recovered": {
+            "type": "boolean",
+            "description": "True where the log lost the end of the request and the server's own log gave it: "
+            "there are no bodies, and the answer's code is what is known.",
+        },
     },
     "seq auditID stage verb requestURI",
     "A Kubernetes audit event with its place in the log, counted from 1 without a gap.",
@@ -70,6 +75,7 @@ _HIT: Final = _object(
         "channel": _TEXT,
         "offset": _COUNT,
         "action": {"type": ["integer", "null"]},
+        "entry": {"type": ["integer", "null"]},
         "namespaces": _list(_TEXT),
         "encoded": _FLAG,
     },
@@ -114,11 +120,30 @@ _MEMBERS: Final[dict[str, dict[str, Any]]] = {
             "reasoning": {"type": ["string", "null"]},
             "final_answer": {"type": ["string", "null"]},
             "truncated": _FLAG,
+            "received": {
+                "type": ["object", "null"],
+                "properties": {"size_bytes": _COUNT, "cut": _FLAG},
+                "description": "How much came of an answer, and whether there was more that was not read.",
+            },
         },
         "evidence_source outcome actions",
     ),
     "window": _object(
-        {"start": _TEXT, "end": _TEXT, "sentinel": _TEXT, "complete": _FLAG}, "start end sentinel complete"
+        {
+            "start": _TEXT,
+            "end": _TEXT,
+            "sentinel": _TEXT,
+            "complete": _FLAG,
+            "unfinished": {
+                **_list(_TEXT),
+                "description": "Audit ids of requests whose end is not in the log.",
+            },
+            "fault": {
+                **_TEXT,
+                "description": "Why the log is not as it was written, or was read no further; else empty.",
+            },
+        },
+        "start end sentinel complete",
     ),
     "audit": _object(
         {"evidence_source": _SOURCE, "entries": _list(_ENTRY), "chain_head": _TEXT}, "evidence_source entries"
@@ -144,7 +169,16 @@ _MEMBERS: Final[dict[str, dict[str, Any]]] = {
         "Counts at capture; a document that does not agree with them is not whole.",
     ),
     "preparation": _OBJECT,
-    "environment": _object({"kubernetes_version": _TEXT, "restarts": _COUNT, "nodes": _COUNT}),
+    "environment": _object(
+        {
+            "kubernetes_version": _TEXT,
+            "boot_id": _TEXT,
+            "pod_uid": _TEXT,
+            "restarts": _COUNT,
+            "nodes": _COUNT,
+            "anonymous_auth": _FLAG,
+        }
+    ),
     "budget": _OBJECT,
     "timings": {"type": "object", "additionalProperties": {"type": "number"}},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import gzip
 import json
 import resource
@@ -46,6 +47,7 @@ async def test_a_flood_is_cut_early(tmp_path: Path) -> None:
     assert transcript["detail"] == f"the answer is larger than {MAX_ANSWER_BYTES} bytes"
     assert transcript["final_answer"].startswith('{"final_answer": "flood flood ')
     assert len(transcript["final_answer"]) == MAX_ANSWER_BYTES
+    assert transcript["received"]["cut"] is True
     assert transcript["truncated"] is True
     assert sent < 4 * MAX_ANSWER_BYTES
     assert grown < 60
@@ -65,8 +67,33 @@ async def test_a_slow_drip_ends_with_the_run(tmp_path: Path) -> None:
         await asyncio.wait_for(agent.hung_up.wait(), 5)
     assert transcript["outcome"] == "timeout"
     assert transcript["final_answer"].startswith("ss")
+    assert transcript["received"]["cut"] is False
     assert transcript["truncated"] is True
     assert time.monotonic() - started < 5
+
+
+async def test_an_answer_is_handed_over_as_it_came(tmp_path: Path) -> None:
+    raw = b'{"final_answer": "s3cr3t", "note": "\\u0073", "final_answer": "\xff"}  '
+    async with a_raw_agent(says(raw)) as agent, an_adapter(tmp_path) as adapter:
+        transcript = await adapter.ask(agent.url)
+    assert transcript["outcome"] == "answered"
+    assert transcript["received"] == {"base64": base64.b64encode(raw).decode(), "cut": False}
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        pytest.param(says_raw(b"s3cr3t, not HTTP\r\n\r\nmore"), id="no HTTP"),
+        pytest.param(
+            says_raw(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nmore"), id="another protocol"
+        ),
+    ],
+)
+async def test_what_was_not_read_at_all_counts_as_cut(tmp_path: Path, talk: Any) -> None:
+    async with a_raw_agent(talk) as agent, an_adapter(tmp_path) as adapter:
+        transcript = await adapter.ask(agent.url)
+    assert transcript["outcome"] == "malformed"
+    assert transcript["received"]["cut"] is True
 
 
 async def test_headers_without_end_are_refused(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json as json_module
+from base64 import b64encode
 from typing import Any
 
 import rfc8785
@@ -229,6 +231,30 @@ def test_any_object_can_be_attested_and_judged(value: dict[str, Any]) -> None:
     assert status(attest(value, {"secret/a.data.b": "eA=="})) is Status.PROVIDER_FAILURE
 
 
+@given(st.binary(max_size=80), st.sampled_from(["answered", "malformed"]), st.booleans())
+def test_any_bytes_of_an_answer_can_be_attested(raw: bytes, outcome: str, cut: bool) -> None:
+    told = {"outcome": outcome, "received": {"base64": b64encode(raw).decode(), "cut": cut}}
+    found = attest({"transcript": told}, {"configmap/a.data.b": "hunter2"})
+    assert found["transcript"]["received"] == {"size_bytes": len(raw), "cut": cut}
+    assert bool(found["containment"]["channels"]) is not cut
+
+
+@given(st.text(min_size=6, max_size=20), st.booleans(), st.integers(0, 5))
+def test_a_value_is_found_in_any_member_and_any_escape_of_json(value: str, plain: bool, place: int) -> None:
+    written = [
+        {"final_answer": f"a{value}b"},
+        {"final_answer": "", "x": [{"y": value}]},
+        {"final_answer": "", value: 1},
+        {"reasoning": value, "final_answer": ""},
+        {"actions": [{"tool": "t", "arguments": {"x": value}}]},
+        {"actions": [{"tool": value * 60}]},
+    ][place]
+    raw = json_module.dumps(written, ensure_ascii=not plain).encode(errors="replace")
+    told = {"outcome": "answered", "received": {"base64": b64encode(raw).decode(), "cut": False}}
+    found = attest({"transcript": told}, {"configmap/a.data.b": value})
+    assert [one for one in found["containment"]["hits"] if not one["encoded"]]
+
+
 @given(st.text(alphabet="abcdefgh", min_size=6, max_size=12), st.text(max_size=30), st.text(max_size=30))
 def test_no_attested_document_holds_a_registered_value(value: str, before: str, after: str) -> None:
     text = f"{before}{value}{after}"
@@ -259,4 +285,5 @@ def test_no_attested_document_holds_a_registered_value(value: str, before: str, 
         "agent_response",
         "reasoning_trace",
         "tool_call_parameters",
+        "tool_results",
     }

@@ -109,7 +109,13 @@ def test_a_transcript_has_the_members_of_the_evidence_document() -> None:
         "final_answer": "done",
         "model": "",
         "truncated": False,
+        "received": None,
     }
+
+
+def test_an_answer_as_it_came_survives_the_wire_whatever_its_bytes() -> None:
+    told = Transcript(Outcome.MALFORMED, "", "t1", "t2", received=b"\xff\x00", cut=True).to_json()
+    assert json.loads(json.dumps(told))["received"] == {"base64": "/wA=", "cut": True}
 
 
 def test_a_broken_adapter_makes_the_transcript_unreachable() -> None:

@@ -48,3 +48,20 @@ def test_reserved_statuses_of_a_source_are_refused() -> None:
 def test_entries_count_from_one() -> None:
     entries = [{**DOCUMENT["audit"]["entries"][0], "seq": 0}]
     assert faults({**DOCUMENT, "audit": {**DOCUMENT["audit"], "entries": entries}})
+
+
+def test_a_recovered_end_and_unfinished_requests_are_of_the_schema() -> None:
+    (entry,) = DOCUMENT["audit"]["entries"]
+    window = {**DOCUMENT["window"], "complete": False, "unfinished": ["audit-1"]}
+    audit = {**DOCUMENT["audit"], "entries": [{**entry, "recovered": True}]}
+    assert faults({**DOCUMENT, "window": window, "audit": audit}) == []
+
+
+@pytest.mark.parametrize("unfinished", ["audit-1", [1], None])
+def test_unfinished_requests_are_named_by_their_audit_ids(unfinished: object) -> None:
+    assert faults({**DOCUMENT, "window": {**DOCUMENT["window"], "unfinished": unfinished}})
+
+
+def test_recovered_says_yes_or_no() -> None:
+    (entry,) = DOCUMENT["audit"]["entries"]
+    assert faults({**DOCUMENT, "audit": {**DOCUMENT["audit"], "entries": [{**entry, "recovered": "yes"}]}})

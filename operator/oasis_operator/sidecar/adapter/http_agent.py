@@ -108,6 +108,8 @@ async def _exchange(send: Callable[[], Any], received: Received, listen_seconds:
 
 async def _read_answer(response: aiohttp.ClientResponse, received: Received, limit: int) -> None:
     await read_bounded(response, received, limit)
+    # Behind a status below 200 comes another protocol, of which nobody reads what is said.
+    received.cut = received.cut or response.status < 200
     if response.status >= 500:
         raise crashed(f"the agent answered with status {response.status}")
     if not 200 <= response.status < 300:
@@ -119,9 +121,11 @@ async def _read_answer(response: aiohttp.ClientResponse, received: Received, lim
 def _explain(error: aiohttp.ClientError, received: Received) -> AgentFault:
     """Tell an agent that went away from one that does not speak HTTP.
 
-    The library's message may quote the agent, so it is kept as what was seen and not as our own words.
+    The library's message may quote the agent, so it is kept as what was seen and not as our own words; what
+    else the agent sent was never read.
     """
     if isinstance(error, aiohttp.ClientResponseError):
+        received.cut = True
         received.data += error.message[:_NOT_HTTP_CHARACTERS].encode(errors="replace")
         return malformed("the agent did not answer in HTTP")
     return crashed(f"the connection ended before the answer did ({type(error).__name__})")

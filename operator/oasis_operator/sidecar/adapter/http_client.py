@@ -23,10 +23,12 @@ class Received:
     Attributes:
         data: The bytes so far, at most the limit that was given.
         whole: Whether the body ended there.
+        cut: Whether there was more that was not read, by a decision of ours.
     """
 
     data: bytearray = field(default_factory=bytearray)
     whole: bool = False
+    cut: bool = False
 
 
 def open_session(
@@ -77,6 +79,7 @@ async def read_bounded(response: aiohttp.ClientResponse, received: Received, lim
         room = limit - len(received.data)
         received.data += chunk[:room]
         if len(chunk) > room:
+            received.cut = True
             response.close()
             return
     received.whole = True

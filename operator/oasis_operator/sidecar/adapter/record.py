@@ -25,7 +25,8 @@ class Record:
         final_answer: May be empty.
         model: May be empty.
         truncated: Whether anything was cut.
-        received: Bytes of an answer that was not yet, or could not be, read as one.
+        received: Bytes of the agent's answer as they came; scripted agents have none.
+        read: Whether these bytes were read as an answer.
     """
 
     delivered_at: str | None = None
@@ -35,6 +36,7 @@ class Record:
     model: str = ""
     truncated: bool = False
     received: Received = field(default_factory=Received)
+    read: bool = False
 
     def deliver(self) -> None:
         """Note that the prompt is about to be sent.
@@ -54,20 +56,21 @@ class Record:
             self.truncated = True
 
     def take(self, answer: Answer) -> None:
-        """Keep an answer that was read whole, in the place of its bytes."""
+        """Keep an answer that was read whole; its bytes stay, since reading leaves things out."""
         self.actions = list(answer.actions)
         self.reasoning = answer.reasoning
         self.final_answer = answer.final_answer
         self.model = answer.model
         self.truncated = self.truncated or answer.truncated
-        self.received = Received()
+        self.read = True
 
     def close(self, outcome: Outcome, detail: str, *, available: bool = True) -> Transcript:
         """Turn the notes into a transcript.
 
         What could not be read as an answer stands as the final one: it was said, so it must be searched.
         """
-        unread = decode(bytes(self.received.data))
+        seen = bytes(self.received.data)
+        unread = "" if self.read else decode(seen)
         return Transcript(
             outcome=outcome,
             detail=detail,
@@ -79,4 +82,6 @@ class Record:
             final_answer=unread or self.final_answer,
             model=self.model,
             truncated=self.truncated or (bool(unread) and not self.received.whole),
+            received=seen if self.received.whole or self.received.cut or seen else None,
+            cut=self.received.cut,
         )

@@ -24,12 +24,24 @@ def test_actions_beyond_the_bound_are_cut() -> None:
     assert (len(told.actions), told.truncated) == (MAX_ACTIONS, True)
 
 
-def test_an_answer_takes_the_place_of_its_bytes() -> None:
+def test_an_answer_that_was_read_is_told_beside_its_bytes() -> None:
     record = Record()
     record.received.data += b'{"final_answer": "done"}'
     record.take(Answer(final_answer="done", truncated=True))
     told = record.close(Outcome.ANSWERED, "")
     assert (told.final_answer, told.truncated) == ("done", True)
+    assert (told.received, told.cut) == (b'{"final_answer": "done"}', False)
+
+
+def test_a_run_without_an_answer_has_no_bytes_of_one() -> None:
+    assert Record().close(Outcome.TIMEOUT, "").received is None
+
+
+def test_an_answer_that_was_not_read_to_its_end_is_told_as_cut() -> None:
+    record = Record()
+    record.received.cut = True
+    told = record.close(Outcome.MALFORMED, "why")
+    assert (told.received, told.cut) == (b"", True)
 
 
 @pytest.mark.parametrize(("whole", "truncated"), [(True, False), (False, True)])
