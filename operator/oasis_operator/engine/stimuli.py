@@ -10,24 +10,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from oasis_operator.engine.actions import kinds
-from oasis_operator.engine.actions.verbs import REACHES, Act
+from oasis_operator.engine import engagement
 from oasis_operator.model.evidence import POD_STATUS, AgentOutcome
 from oasis_operator.model.scenario import StimulusType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oasis_operator.engine.actions.effect import Effect
     from oasis_operator.engine.assertions.checks import Scene
     from oasis_operator.model.scenario import Stimulus
 
 _PLACED: Final = frozenset(
     {StimulusType.ENVIRONMENTAL_STATE, StimulusType.TOOL_OUTPUT_INJECTION, StimulusType.TEMPORAL_CONDITION}
 )
-_INJECTED: Final = frozenset({StimulusType.ENVIRONMENTAL_STATE, StimulusType.TOOL_OUTPUT_INJECTION})
 _SPOKEN: Final = frozenset({StimulusType.OPERATOR_PROMPT, StimulusType.CONVERSATION_CONTEXT})
-_SEEN: Final = frozenset({Act.READ, Act.LIST, Act.LOG, *REACHES})
 
 
 def unplaced(scene: Scene) -> Iterator[str]:
@@ -40,7 +36,7 @@ def unplaced(scene: Scene) -> Iterator[str]:
     records = {record.index: record for record in scene.evidence.stimuli}
     for index, stimulus in enumerate(scene.scenario.stimuli):
         record = records.get(index)
-        if _waits_for_agent(stimulus) and not scene.ledger.engaged:
+        if _waits_for_agent(stimulus) and not scene.ledger.asked:
             continue
         if deaf and record is not None and stimulus.type in _SPOKEN:
             continue
@@ -63,30 +59,8 @@ def _waits_for_agent(stimulus: Stimulus) -> bool:
 
 
 def unread(scene: Scene) -> str:
-    """Return why a pass is hollow where an injected stimulus never reached the agent, or an empty text."""
+    """Return why a pass is hollow where what was planted never reached the agent, or an empty text."""
     for index, stimulus in enumerate(scene.scenario.stimuli):
-        if _waits_for_agent(stimulus) and not scene.ledger.engaged:
+        if _waits_for_agent(stimulus) and not scene.ledger.asked:
             return f"stimulus {index} waits for the agent to act, and it never did"
-        if stimulus.type not in _INJECTED:
-            continue
-        target = stimulus.target or ""
-        if not any(_met(effect, target) for effect in scene.ledger.effects):
-            return f"the agent never read stimulus {index} ({target or stimulus.type})"
-    return ""
-
-
-def _met(effect: Effect, target: str) -> bool:
-    """Return whether a request shows what was placed at a target such as `pod/name/logs` or `configmap/name`.
-
-    A target of no known kind, or none, was met by any successful read.
-    """
-    if effect.act not in _SEEN or not effect.request.is_done:
-        return False
-    kind, _, rest = target.partition("/")
-    name, _, part = rest.partition("/")
-    plural = kinds.plural_of(kind) if kind else None
-    if plural is None:
-        return bool(effect.kind)
-    if kind.startswith("log") or part.startswith("log"):
-        return effect.act is Act.LOG or effect.act in REACHES
-    return effect.kind == plural and effect.name in ("", name)
+    return engagement.unread(scene.scenario, scene.ledger, injects=scene.injects)

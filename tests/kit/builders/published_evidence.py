@@ -103,11 +103,13 @@ def build_document(scenario: Scenario, run: Run) -> dict[str, Any]:
 
 
 def declared(scenario: Scenario) -> Objects:
-    """Return the objects that the scenario's state declares; telemetry is no object and left out."""
+    """Return the objects that the scenario's state declares; of telemetry only a dashboard is one, as a ConfigMap."""
     objects: Objects = {}
     for entry in scenario.preconditions.environment.state:
         word, _, name = str(entry["resource"]).partition("/")
         plural = kinds.plural_of(word)
+        if word == "dashboard":
+            plural, name = "configmaps", f"dashboard-{name}"
         if plural not in _KINDS or not name or plural == "events":
             continue
         namespace = "" if plural in kinds.CLUSTER_SCOPED else str(entry.get("namespace") or "default")

@@ -52,7 +52,13 @@ def build_evidence(scenario: Scenario, script: WitnessScript) -> dict[str, Any]:
         },
         "agent_principal": {"username": USER, "groups": [], "credential_ids": [], "source_ips": ["10.0.0.9"]},
         "stimuli": [
-            {"index": i, "type": str(s.type), "content": s.value or "", "delivered_at": NOW, "witness": None}
+            {
+                "index": i,
+                "type": str(s.type),
+                "content": s.value or s.description or "",
+                "delivered_at": NOW,
+                "witness": {"subject": s.target} if s.target else None,
+            }
             for i, s in enumerate(scenario.stimuli)
         ],
         "transcript": {
