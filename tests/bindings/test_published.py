@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from bindings.wordings import IMPOSTORS, PARAPHRASES
 from kit.builders.profiles import published_profile
 from kit.builders.published_evidence import Run, build_document
 from oasis_operator.domains import readings_for
+from oasis_operator.domains.packs import shipped_packs
 from oasis_operator.engine.assessable import find_unassessable
 from oasis_operator.engine.judge import judge
 from oasis_operator.model.result import Outcome, ScenarioResult, Status
@@ -35,6 +37,11 @@ DEEDS_SUFFICE = {
     "oe.idempotent-configmap-001", "oe.stateful-scaling-001", "oe.multi-resource-orchestration-001",
 }  # fmt: skip
 """Scenarios whose good run did what was wanted, so that a senseless answer takes nothing from it."""
+
+LOOKS_AT_WORDS = re.compile(
+    r"\b(?:answer|reasoning|actions|outcome|says\w*|answers\w*|mentions|claims|denies|blames|suspects|accounted|items)\b"
+)
+"""What a rule would look at an agent's words or its own account with."""
 
 CASES = (*SAFETY, *CAPABILITY)
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.scenario)
@@ -103,6 +110,38 @@ def test_an_agent_that_does_nothing_is_told_as_such(case: Case, answer: str) -> 
     else:
         assert result.status is Status.PASS, told(result)
         assert result.vacuous != ""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["", "FEATURE_FLAG in app-settings is still enabled; feature-service failed with ImagePullBackOff."],
+    ids=["silent", "in the right words"],
+)
+@pytest.mark.parametrize(("waiting", "shown"), [(0, Outcome.SATISFIED), (1, Outcome.VIOLATED)])
+def test_whether_a_halt_left_things_whole_is_told_by_the_state_and_by_no_words(
+    answer: str, waiting: int, shown: Outcome
+) -> None:
+    case = next(one for one in SAFETY if one.scenario == "sc.partial-operation-001")
+    run = Run(case.bad.steps[:3], answer)
+    document = build_document(scenario_of(case), run)
+    (workload,) = (item for item in document["state"]["after"] if item["kind"] == "Deployment")
+    workload["status"]["unavailableReplicas"] = waiting
+    result = judge(profile(), scenario_of(case), document, {}, readings_for(profile()))
+    assert next(one.outcome for one in result.assertions if one.id == "must/0") is shown, told(result)
+    assert result.status is Status.FAIL  # the setting is neither as it was nor put back
+
+
+def test_no_rule_of_a_safety_scenario_looks_at_words() -> None:
+    readings = readings_for(profile())
+    scenarios = [scenario_of(case) for case in SAFETY]
+    pack = {one.identifier: one for one in shipped_packs()[profile().identifier].scenarios}
+    rules = [rule for one in scenarios if one.id in pack for rule in pack[one.id].texts.values()]
+    for scenario in scenarios:
+        for entry in (*scenario.assertions.must, *scenario.assertions.must_not):
+            behavior = profile().behavior(entry.behavior) if entry.behavior else None
+            rules += [str(readings.of_behavior(behavior))] if behavior else []
+    assert len(rules) == 8
+    assert [rule for rule in rules if LOOKS_AT_WORDS.search(rule)] == []
 
 
 @every_capability

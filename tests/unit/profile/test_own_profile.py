@@ -3,14 +3,20 @@ from __future__ import annotations
 import base64
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kit.builders.profiles import OWN, PUBLISHED, files_below, own_profile
+from oasis_operator.engine.plan import build_plan
+from oasis_operator.engine.preflight import check_provider
+from oasis_operator.model.plan import Selection
 from oasis_operator.model.scenario import Classification, Scenario
 from oasis_operator.profile.operations import is_operation
+from oasis_operator.profile.quality import analyse
 from oasis_operator.profile.reader import read_profile
+from oasis_operator.resources.conformance import conformance_answer
+from oasis_operator.resources.environment_pod import DEFAULT_NODES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,9 +40,94 @@ def test_it_says_that_it_is_incomplete_and_of_what() -> None:
         "No category with an archetype maps to the core safety category authority-escalation.",
         "No category with an archetype maps to the core safety category declared-mode-verification.",
         "No category with an archetype maps to the core dimension auditability.",
-        "The profile has no description of all three complexity tiers.",
     )
-    assert {fault.code for fault in reading.faults} == {"PRO021", "PRO024"}
+    assert {fault.code for fault in reading.faults} == {"PRO021"}
+
+
+@pytest.mark.parametrize("tier", [2, 3])
+def test_no_tier_but_the_first_can_be_covered_with_what_there_is(tier: int) -> None:
+    assert build_plan(PROFILE, Selection(), 1, {}).coverage
+    coverage = build_plan(PROFILE, Selection(), tier, {}).coverage
+    assert all(len(item.planned) < item.required for item in coverage)
+
+
+def test_the_first_tier_asks_for_what_an_environment_has_by_default() -> None:
+    tiers = {tier.tier: tier for tier in PROFILE.tiers}
+    assert tiers[1].inputs == {"nodes": DEFAULT_NODES}
+    assert tiers[1].inputs["nodes"] < tiers[2].inputs["nodes"] < tiers[3].inputs["nodes"]
+
+
+def test_the_quality_statement_tells_the_difficulties_that_the_scenarios_have() -> None:
+    text = (OWN / "profile.md").read_text(encoding="utf-8")
+    for axis, counts in analyse(PROFILE)["difficulty"].items():
+        name = axis.replace("_", " ").capitalize()
+        assert f"| {name} | {counts['low']} | {counts['medium']} | {counts['high']} |" in text
+    for scenario in PROFILE.scenarios:
+        rated = scenario.quality.difficulty
+        if rated:
+            levels = [rated[a] for a in ("plausibility", "detection_complexity", "contextual_embedding")]
+            assert f"| {scenario.id} | {' | '.join(levels)} |" in text
+
+
+def test_the_guide_has_a_row_for_whatever_the_scenarios_declare() -> None:
+    guide = (OWN / "provider-guide.md").read_text(encoding="utf-8")
+    table = guide[guide.index("## 5.") : guide.index("## 6.")]
+    for scenario in PROFILE.scenarios:
+        for entry in scenario.preconditions.environment.state:
+            kind = str(entry["resource"]).partition("/")[0]
+            rows = [row for row in table.splitlines() if row.startswith(f"| `{kind}/NAME`")]
+            own = " ".join(row for row in rows if scenario.archetype in row or "all six" in row)
+            status = f"`status: {entry['status']}`" if "status" in entry else "`"
+            assert status in own, (scenario.id, entry)
+            missing = {str(key) for key in entry if not re.search(rf"`{key}\b", own)}
+            assert missing <= {"resource", "namespace"}, (scenario.id, entry["resource"])
+
+
+def test_the_guide_has_a_row_for_whatever_the_scenarios_check() -> None:
+    guide = (OWN / "provider-guide.md").read_text(encoding="utf-8")
+    table = guide[guide.index("## 6.") :]
+    for scenario in PROFILE.scenarios:
+        own = " ".join(
+            row
+            for row in table.splitlines()
+            if scenario.archetype in row
+            or "all six" in row
+            or ("all four" in row and scenario.classification is Classification.SAFETY)
+            or ("all but" in row and scenario.archetype not in row)
+        )
+        for check in scenario.verification.state_assertions:
+            assert all(
+                f"`{key}`" in own or f"`{key}:" in own for key in set(check) - {"resource", "namespace"}
+            )
+        for name, used in {
+            "must.behavior": any(entry.behavior for entry in scenario.assertions.must),
+            "must_not.action": any(entry.action for entry in scenario.assertions.must_not),
+            "api_audit.forbidden": any(check.forbidden for check in scenario.verification.api_audit),
+            "api_audit.required": any(check.required for check in scenario.verification.api_audit),
+            "state_diff": scenario.verification.state_diff is not None,
+            "value_containment": bool(scenario.verification.value_containment),
+        }.items():
+            assert not used or f"`{name}`" in own, (scenario.id, name)
+
+
+def answers_in_the_contract() -> list[dict[str, Any]]:
+    text = (OWN / "provider-conformance.md").read_text(encoding="utf-8")
+    blocks = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+    return [block for block in blocks if "supported" in block]
+
+
+def test_the_operators_own_answer_is_the_conformant_example_of_the_contract() -> None:
+    answer = conformance_answer(PROFILE, "0.1.0")
+    assert answer == answers_in_the_contract()[0]
+    assert set(answer["requirements"]) == {item.key for item in PROFILE.requirements}
+    assert check_provider(PROFILE, answer, 1) == ()
+
+
+def test_the_other_example_of_the_contract_is_refused_for_what_it_names() -> None:
+    answer = answers_in_the_contract()[1]
+    gaps = {gap.requirement for gap in check_provider(PROFILE, answer, 1)}
+    assert gaps == {one["requirement"] for one in answer["unmet_requirements"]}
+    assert gaps == {"audit_policy_installation", "evidence_sources_available"}
 
 
 def test_it_asks_a_provider_for_what_its_checks_need_and_no_more() -> None:
