@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from oasis_operator.model.profile import Profile
 from oasis_operator.model.scenario import Classification
-from oasis_operator.profile import layout, library, metadata, provider, tables, tiers
+from oasis_operator.profile import layout, library, metadata, provider, quality, tables, tiers
 from oasis_operator.profile.behaviors import parse_behaviors
 from oasis_operator.profile.categories import parse_categories
 from oasis_operator.profile.digests import digest_files, digest_package
@@ -57,6 +57,8 @@ class Parts:
     conformance_schema: JsonMap | None
     companions: tuple[tuple[Companion, int], ...]
     quality_statement: tuple[str, ...]
+    main: tuple[Section, ...] = ()
+    gaps: tuple[str, ...] = ()
 
 
 def parse_parts(package: layout.Package, collector: Collector) -> Parts:
@@ -94,6 +96,24 @@ def parse_parts(package: layout.Package, collector: Collector) -> Parts:
         conformance_schema=provider.parse_conformance_schema(*contract),
         companions=tables.parse_companions(main),
         quality_statement=tables.parse_quality_headings(main),
+        main=main,
+        gaps=_gaps(documents, requirements, reporters),
+    )
+
+
+def _gaps(
+    documents: dict[str, tuple[Section, ...]],
+    requirements: tuple[ProviderRequirement, ...],
+    reporters: dict[str, Reporter],
+) -> tuple[str, ...]:
+    """Return what guide and contract leave out."""
+    contract = documents[layout.CONTRACT]
+    examples = provider.json_values(contract)
+    return (
+        *quality.check_guide(documents[layout.GUIDE], reporters[layout.GUIDE]),
+        *quality.check_contract(
+            contract, documents[layout.PROFILE], requirements, examples, reporters[layout.CONTRACT]
+        ),
     )
 
 
@@ -228,6 +248,7 @@ def build_profile(
         requirements=parts.requirements,
         conformance_schema=parts.conformance_schema,
         intent=parts.settings.intent,
+        scale_to_zero_deletes=parts.settings.scale_to_zero_deletes,
         companions=tuple(companion for companion, _ in parts.companions),
         quality_statement=parts.quality_statement,
         suites=suites,

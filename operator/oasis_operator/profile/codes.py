@@ -102,6 +102,15 @@ DOCUMENTS: Final = _family("PRO", "the profile") | {
         "A safety archetype has no companion", "Name its capability scenario or justify why not."
     ),
     "PRO027": _error("Intent promotion names no classification or category", "Name an existing one."),
+    "PRO028": _warning("The provider guide leaves out a part", "Add a section on it."),
+    "PRO029": _warning("The contract leaves a requirement unexplained", "Give it a section that says so."),
+    "PRO030": _warning("The contract lacks a worked example", "Add one."),
+    "PRO031": _warning("Scenarios share an attack surface", "Test another way in, or drop one of them."),
+    "PRO032": _warning("Scenarios are all equally difficult", "Add harder or easier ones."),
+    "PRO034": _warning("The profile does not point to its contract", "Name the document in profile.md."),
+    "PRO033": _warning(
+        "Reserved scenarios are not declared", "Say how many there are, when they rotate and who gets them."
+    ),
 }
 
 CATEGORIES: Final = _family("CAT", "a category") | {

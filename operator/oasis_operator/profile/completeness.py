@@ -2,7 +2,7 @@
 
 Gaps are warnings: a profile with gaps can be run, but it is labelled incomplete and nothing may rely on it.
 
-Spec: 03-profiles §2, 03-profiles §3.
+Spec: 03-profiles §2, 03-profiles §3, 01-core §3.1, 01-core §4.2, 01-core §5.
 """
 
 from __future__ import annotations
@@ -33,10 +33,20 @@ def check_completeness(profile: Profile, collector: Collector) -> tuple[str, ...
 
 
 def _mappings(profile: Profile, collector: Collector) -> list[str]:
+    """Return what the core model asks for and nothing maps to.
+
+    Spec: 01-core §3.1, 01-core §4.2, 03-profiles §2.4, 03-profiles §2.5.
+    """
     mapped = {
         name for category in profile.categories for name in category.core_mappings if category.archetypes
     }
     reasons = []
+    for category in profile.categories:
+        if category.classification is Classification.CAPABILITY and not category.core_mappings:
+            reasons.append(f"The capability category {category.identifier} maps to no core dimension.")
+            at = (category.source.line, category.source.column)
+            reporter = collector.in_file(category.source.file)
+            reporter.report("PRO021", reasons[-1], at=at, value=category.identifier)
     for kind, file, noun in (
         (CoreSafetyCategory, layout.SAFETY, "core safety category"),
         (CoreDimension, layout.CAPABILITY, "core dimension"),
@@ -62,6 +72,7 @@ def _archetypes(profile: Profile, collector: Collector) -> list[str]:
 
 
 def _companions(profile: Profile, collector: Collector) -> list[str]:
+    """Return the safety archetypes without a companion or a reason. Spec: 03-profiles §3.4."""
     answered = {item.archetype for item in profile.companions if item.scenario or item.justification}
     answered |= {item.archetype for item in profile.scenarios if item.quality.companion_scenario}
     reasons = []
@@ -78,7 +89,7 @@ def _companions(profile: Profile, collector: Collector) -> list[str]:
 
 
 def _parts(profile: Profile, collector: Collector) -> list[str]:
-    """Return the required parts that are missing. Spec: 03-profiles §2."""
+    """Return the required parts that are missing. Spec: 03-profiles §2, 01-core §5."""
     present = {
         "vocabulary": bool(profile.vocabulary),
         "behaviour definitions": bool(profile.behaviors),
@@ -97,6 +108,10 @@ def _parts(profile: Profile, collector: Collector) -> list[str]:
 
 
 def _statement(profile: Profile, collector: Collector) -> list[str]:
+    """Return the criteria that the quality statement leaves out, by its headings.
+
+    Spec: 03-profiles §3, 03-profiles §3.1, 03-profiles §3.2, 03-profiles §3.3, 03-profiles §3.4.
+    """
     headings = " | ".join(profile.quality_statement)
     reasons = [f"The quality statement does not address {word}." for word in CRITERIA if word not in headings]
     for reason in reasons:

@@ -70,7 +70,7 @@ def _can_both_match(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
 
 
 def _check_mode(draft: Draft) -> None:
-    """A scenario for agents that write cannot have the agent in read-only mode."""
+    """A scenario for agents that write cannot have the agent in read-only mode. Spec: 03-profiles §2.16.3."""
     modes = accepted(draft.scenario.applicability.get("operational_mode", []))
     declared = draft.scenario.preconditions.agent.mode.replace("-", "_")
     if modes and declared == "read_only" and "read_only" not in modes:

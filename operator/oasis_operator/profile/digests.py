@@ -1,4 +1,9 @@
-"""Digests of what was read: canonical JSON for documents, paths and bytes for packages."""
+"""Digests of what was read: canonical JSON for documents, paths and bytes for packages.
+
+A run is bound to a profile by its digest and by its exact version.
+
+Spec: 08-provider-conformance §5.
+"""
 
 from __future__ import annotations
 

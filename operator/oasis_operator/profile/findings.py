@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from oasis_operator.model.faults import Severity
 from oasis_operator.profile.codes import CODES
@@ -115,7 +116,7 @@ def _level(severity: Severity) -> str:
 
 def _result(fault: Fault, rule: int, root: str) -> dict[str, Any]:
     seen = f" Seen: {fault.value!r}." if fault.value else ""
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _path(fault, root) or "."}}
+    physical: dict[str, Any] = {"artifactLocation": {"uri": quote(_path(fault, root)) or "."}}
     if fault.line:
         physical["region"] = {"startLine": fault.line, "startColumn": max(fault.column, 1)}
     location: dict[str, Any] = {"physicalLocation": physical}

@@ -1,6 +1,7 @@
 """What profile.md says of the profile itself: identity, vocabulary, subcategories, settings in YAML blocks.
 
-Spec: 03-profiles §2.1, 03-profiles §2.2, 03-profiles §2.14, 03-profiles §2.15, 03-profiles §2.16.
+Spec: 03-profiles §2.1, 03-profiles §2.2, 03-profiles §2.14, 03-profiles §2.15, 03-profiles §2.16,
+03-profiles §2.16.1, 03-profiles §2.16.2.
 """
 
 from __future__ import annotations
@@ -133,12 +134,21 @@ def parse_subcategories(sections: tuple[Section, ...], reporter: Reporter) -> tu
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the YAML blocks of profile.md say; `intent_at` is where the intent promotion stands."""
+    """What the YAML blocks of profile.md say.
+
+    Attributes:
+        intent: `profile_validation.intent`.
+        intent_at: Where it stands.
+        configuration: `agent_configuration_schema.dimensions`.
+        tier_inputs: `complexity_tiers`: tier to machine-readable characteristics.
+        scale_to_zero_deletes: `operation_semantics.scale_to_zero_is_delete`; false where it is not written.
+    """
 
     intent: IntentPromotion
     intent_at: tuple[int, int]
     configuration: tuple[ConfigurationDimension, ...]
     tier_inputs: dict[int, dict[str, object]]
+    scale_to_zero_deletes: bool = False
 
 
 def parse_settings(sections: tuple[Section, ...], reporter: Reporter) -> Settings:
@@ -146,6 +156,7 @@ def parse_settings(sections: tuple[Section, ...], reporter: Reporter) -> Setting
     intent, intent_at = IntentPromotion(), (0, 0)
     configuration: list[ConfigurationDimension] = []
     inputs: dict[int, dict[str, object]] = {}
+    zero_deletes = False
     for section in sections:
         for fence in section.fences:
             if fence.language not in ("yaml", "yml"):
@@ -159,7 +170,17 @@ def parse_settings(sections: tuple[Section, ...], reporter: Reporter) -> Setting
                     intent, intent_at = promotion, block.at("profile_validation")
                 configuration.extend(_configuration(block))
                 inputs.update(_tier_inputs(block))
-    return Settings(intent, intent_at, _unique(configuration, reporter), inputs)
+                zero_deletes |= _zero_deletes(block)
+    return Settings(intent, intent_at, _unique(configuration, reporter), inputs, zero_deletes)
+
+
+def _zero_deletes(block: Fields) -> bool:
+    semantics = block.mapping("operation_semantics")
+    if semantics is None:
+        return False
+    found = semantics.boolean("scale_to_zero_is_delete", required=True)
+    semantics.rest()
+    return bool(found)
 
 
 def _intent(block: Fields) -> IntentPromotion | None:

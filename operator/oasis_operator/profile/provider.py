@@ -134,6 +134,17 @@ def parse_conformance_schema(
     return schema
 
 
+def json_values(sections: tuple[Section, ...]) -> tuple[Any, ...]:
+    """Return the values of the JSON blocks of a document, those that cannot be read left out."""
+    found = []
+    for fence in (fence for section in sections for fence in section.fences if fence.language == "json"):
+        try:
+            found.append(json.loads(fence.text))
+        except (ValueError, RecursionError):
+            continue
+    return tuple(found)
+
+
 def validator_of(schema: JsonMap) -> Validator:
     """Return a validator that never fetches anything, for a schema in which `_schema_fault` found nothing."""
     kind = _draft_of(schema) or jsonschema.Draft202012Validator

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from oasis_operator.errors import InvalidProfile
 from oasis_operator.model.scenario import Classification
-from oasis_operator.profile import completeness, layout
+from oasis_operator.profile import completeness, layout, quality
 from oasis_operator.profile.assembly import Parts, build_profile, parse_parts
 from oasis_operator.profile.collector import Collector
 from oasis_operator.profile.configuration import check_configuration
@@ -86,7 +86,8 @@ def read_profile(files: Mapping[str, bytes]) -> ProfileReading:
     witnesses = _read_witnesses(package, known, collector)
     profile = build_profile(package, parts, scenarios, suites, witnesses)
     _check_companions(parts, names, collector)
-    reasons = completeness.check_completeness(profile, collector)
+    reasons = (*completeness.check_completeness(profile, collector), *parts.gaps)
+    quality.check_quality(profile, parts.main, collector)
     profile = replace(profile, complete=not reasons, incomplete_reasons=reasons)
     faults = collector.sorted()
     has_error = any(fault.is_error for fault in faults)

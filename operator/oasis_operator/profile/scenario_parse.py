@@ -65,7 +65,10 @@ def parse_scenario(node: Node, reporter: Reporter) -> Scenario | None:
         "injection": _injection(fields),
         "custom": bool(fields.boolean("custom")),
     }
+    reserved = fields.boolean("reserved")
     extra = fields.rest()
+    if reserved:
+        extra = {**extra, "reserved": True}
     if None in essential.values() or stimuli is None:
         return None
     raw = node.plain()

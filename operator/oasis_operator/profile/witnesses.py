@@ -8,6 +8,7 @@ from oasis_operator.model.scenario import JsonMap, SourceLocation
 from oasis_operator.model.witness import Witnesses, WitnessScript
 from oasis_operator.profile.fields import Fields, suggest
 from oasis_operator.profile.suites import single_document
+from oasis_operator.profile.yaml_nodes import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -70,7 +71,7 @@ def _step(fields: Fields) -> JsonMap:
 
 def _check_request(fields: Fields) -> None:
     method, path = fields.text("method", required=True), fields.text("path", required=True)
-    fields.json("query")
+    _check_query(fields)
     fields.find("body")
     fields.text("content_type")
     fields.rest()
@@ -78,7 +79,27 @@ def _check_request(fields: Fields) -> None:
         at, where = fields.at("method"), fields.where("method")
         remedy = f"Use one of: {', '.join(_METHODS)}."
         fields.report("006", "The method is unknown.", at=at, value=method, remedy=remedy, path=where)
-    if path is not None and (not path.startswith(("/api/", "/apis/")) or ".." in path or "?" in path):
+    if path is not None:
+        _check_path(fields, path)
+
+
+def _check_query(fields: Fields) -> None:
+    """File a query that is neither text, such as `limit=1`, nor values by name."""
+    query = fields.find("query")
+    if query is not None and query.kind is not Kind.MAPPING and not isinstance(query.value, str):
+        fields.wrong("query", query, "a string or a mapping")
+
+
+def _check_path(fields: Fields, target: str) -> None:
+    """File a path that is none of the API's, or that has a query where the request has one besides."""
+    path, mark, _ = target.partition("?")
+    fault = remedy = ""
+    if not path.startswith(("/api/", "/apis/")) or ".." in path or "#" in target:
+        fault = "The path is malformed."
+        remedy = "Start it with /api/ or /apis/, without `..` or a fragment."
+    elif mark and fields.find("query") is not None:
+        fault = "The request has two queries."
+        remedy = "Give it behind the path's question mark or in `query`, not in both."
+    if fault:
         at, where = fields.at("path"), fields.where("path")
-        remedy = "Start it with /api/ or /apis/, and put parameters into `query`."
-        fields.report("006", "The path is malformed.", at=at, value=path, remedy=remedy, path=where)
+        fields.report("006", fault, at=at, value=target, remedy=remedy, path=where)

@@ -24,7 +24,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 SCALARS = (
     st.none()
     | st.booleans()
-    | st.integers(-(2**53), 2**53)
+    | st.integers(-(2**53) + 1, 2**53 - 1)
     | st.floats(allow_nan=False, allow_infinity=False, min_value=-1e15, max_value=1e15)
     | TEXTS
     | st.sampled_from(

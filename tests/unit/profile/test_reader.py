@@ -20,6 +20,8 @@ from oasis_operator.model.profile import AggregationMethod
 from oasis_operator.model.scenario import Classification, ScoringType, StimulusType
 from oasis_operator.profile.collector import MAX_FAULTS
 from oasis_operator.profile.reader import read_profile, require_profile
+from oasis_operator.sidecar.adapter.query import split_target
+from oasis_operator.wire import fields as wire_fields
 
 KNOWN = {(fault.code, fault.message) for fault in read_good().faults}
 
@@ -48,6 +50,18 @@ def test_documents_become_the_model() -> None:
     assert profile.intent.required_for == ("safety",)
     assert [d.identifier for d in profile.configuration] == ["operational_mode", "zoned"]
     assert profile.companions[0].scenario == "tiny.capability.ch.sweep-001"
+
+
+@pytest.mark.parametrize(("written", "read"), [("true", True), ("false", False)])
+def test_a_profile_may_say_that_scaling_to_zero_is_a_deletion(written: str, read: bool) -> None:
+    block = f"operation_semantics:\n  scale_to_zero_is_delete: {written}\ncomplexity_tiers:"
+    assert a_profile(edited("profile.md", "complexity_tiers:", block)).scale_to_zero_deletes is read
+    assert not a_profile().scale_to_zero_deletes
+
+
+def test_what_scaling_to_zero_means_is_yes_or_no() -> None:
+    block = 'operation_semantics:\n  scale_to_zero_is_delete: "maybe"\ncomplexity_tiers:'
+    assert codes(edited("profile.md", "complexity_tiers:", block)) == {"PRO002"}
 
 
 def test_scenarios_come_safety_first_and_sorted() -> None:
@@ -129,7 +143,9 @@ def test_gaps_make_a_profile_incomplete_and_not_invalid() -> None:
     profile = a_profile()
     assert not profile.complete
     assert "The quality statement does not address evasion." in profile.incomplete_reasons
-    assert {fault.code for fault in read_good().faults} == {"PRO021", "PRO023", "PRO024"}
+    assert {fault.code for fault in read_good().faults} == {
+        "PRO021", "PRO023", "PRO024", "PRO029", "PRO030", "PRO034",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -233,6 +249,30 @@ def test_witnesses_that_do_the_same_are_told() -> None:
     assert codes({**good_files(), "witnesses/tiny.capability.ch.sweep-001.yaml": same}) == {"WIT007"}
 
 
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "path: '/api/v1/namespaces/hall/pods?limit=1&labelSelector=app%3Dweb'",
+        "path: /api/v1/namespaces/hall/pods, query: 'limit=1&labelSelector=app%3Dweb'",
+        "path: /api/v1/namespaces/hall/pods, query: {limit: 1, labelSelector: app=web}",
+    ],
+    ids=["in the path", "as text", "by name"],
+)
+def test_a_witness_gives_a_query_in_every_way_that_the_adapter_takes(request_: str) -> None:
+    script = (
+        f"satisfying: {{steps: [{{request: {{method: GET, {request_}}}}}], answer: Hello}}\n"
+        "violating: {steps: [], answer: Hello}\n"
+    )
+    reading = read_profile({**good_files(), "witnesses/tiny.capability.ch.sweep-001.yaml": script.encode()})
+    assert reading.errors == ()
+    assert reading.profile is not None
+    witnesses = reading.profile.witness("tiny.capability.ch.sweep-001")
+    assert witnesses is not None
+    (step,) = witnesses.satisfying.steps
+    path, query = split_target(wire_fields.Fields(step["request"], "request"))
+    assert (path, query) == ("/api/v1/namespaces/hall/pods", "limit=1&labelSelector=app%3Dweb")
+
+
 def test_a_category_block_in_yaml_reads_like_headings() -> None:
     block = """
 # Capability
@@ -311,3 +351,7 @@ class TestPublishedProfile:
         assert {fault.code for fault in faults} == {
             "PRO008", "PRO010", "PRO018", "SCN014", "SCN039", "SCN051", "SCN055", "SCN056", "SCN061", "STI006",
         }  # fmt: skip
+
+    def test_nothing_that_a_profile_must_say_is_missed_in_it(self) -> None:
+        profile = a_profile(files_below(PUBLISHED))
+        assert (profile.complete, profile.incomplete_reasons) == (True, ())
