@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 from dataclasses import dataclass, field
@@ -20,6 +21,11 @@ NODE_IP = "192.0.2.10"
 TARGETS = ("operator", "api-server", "node")
 
 
+def image_id_of(image: str) -> str:
+    """Return what a node says of an image as really run: its name without the tag, and a digest."""
+    return f"{image.rpartition(':')[0]}@sha256:{hashlib.sha256(image.encode()).hexdigest()}"
+
+
 @dataclass
 class Kubelet:
     """Plays every node.
@@ -28,6 +34,7 @@ class Kubelet:
         holds: Tells of a pod that it must not be started.
         breaks: Returns the status of a pod that cannot start, or None.
         reached: Names that the control pod and the canary reach, by role.
+        image_id: Returns what the node says of the image that it ran.
     """
 
     kube: FakeKube
@@ -37,6 +44,7 @@ class Kubelet:
     reached: dict[str, tuple[str, ...]] = field(
         default_factory=lambda: {labels.ROLE_CONTROL: TARGETS, labels.ROLE_CANARY: ()}
     )
+    image_id: Callable[[str], str] = image_id_of
     _addresses: itertools.count[int] = field(default_factory=lambda: itertools.count(2))
 
     def tick(self) -> bool:
@@ -83,10 +91,12 @@ class Kubelet:
         pod["status"] |= {"phase": "Running", "podIP": ip}
         running = {"running": {"startedAt": "2026-01-05T12:00:00Z"}}
         pod["status"]["containerStatuses"] = [
-            _container(item["name"], running) for item in pod["spec"]["containers"]
+            _container(item["name"], running, self.image_id(item["image"]))
+            for item in pod["spec"]["containers"]
         ]
         pod["status"]["initContainerStatuses"] = [
-            _container(item["name"], running) for item in pod["spec"].get("initContainers") or ()
+            _container(item["name"], running, self.image_id(item["image"]))
+            for item in pod["spec"].get("initContainers") or ()
         ]
         if role == labels.ROLE_ENVIRONMENT:
             self.world.boot_probe(ip)
@@ -103,13 +113,13 @@ class Kubelet:
         pod["status"]["containerStatuses"] = [_container("reach", {"terminated": ended})]
 
 
-def _container(name: str, state: dict[str, Any]) -> dict[str, Any]:
+def _container(name: str, state: dict[str, Any], image: str = "") -> dict[str, Any]:
     return {
         "name": name,
         "state": state,
         "ready": "running" in state,
         "restartCount": 0,
-        "imageID": f"img@{name}",
+        "imageID": image,
     }
 
 

@@ -82,7 +82,7 @@ class FileArtifacts:
         target = self.path(artifact.digest)
         try:
             if not target.exists():
-                _write(target, gzip.compress(content, compresslevel=_LEVEL, mtime=0))
+                write_whole(target, gzip.compress(content, compresslevel=_LEVEL, mtime=0))
         except OSError as error:
             raise errors.ProviderFault(
                 f"cannot store {artifact.digest}: {error.strerror}", reason="ArtifactStoreFault"
@@ -97,7 +97,7 @@ class FileArtifacts:
     def _keep_draft(self, key: str, content: bytes) -> None:
         target = self._draft_path(key)
         try:
-            _write(target, gzip.compress(content, compresslevel=1, mtime=0))
+            write_whole(target, gzip.compress(content, compresslevel=1, mtime=0))
         except OSError as error:
             raise errors.ProviderFault(
                 f"cannot store a draft: {error.strerror}", reason="ArtifactStoreFault"
@@ -127,13 +127,17 @@ class FileArtifacts:
         return content
 
 
-def _write(target: Path, packed: bytes) -> None:
-    """Write a file whole: temporary file, flush, rename, flush of the folder."""
+def write_whole(target: Path, content: bytes) -> None:
+    """Write a file whole: temporary file, flush, rename, flush of the folder.
+
+    Raises:
+        OSError: The file is as it was before.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(packed)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(target)

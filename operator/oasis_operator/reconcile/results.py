@@ -11,6 +11,7 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from oasis_operator.model.result import Status
 from oasis_operator.resources import subject
 
 if TYPE_CHECKING:
@@ -34,17 +35,30 @@ class ResultShelf:
         self._results: OrderedDict[tuple[str, ...], ScenarioResult] = OrderedDict()
 
     async def get(
-        self, profile: Profile, scenario_id: str, digest: str, configuration: Mapping[str, Any]
+        self,
+        profile: Profile,
+        scenario_id: str,
+        digest: str,
+        configuration: Mapping[str, Any],
+        run_uid: str,
     ) -> ScenarioResult:
         """Return the result of judging the evidence with this digest.
+
+        Evidence of another run than the one with this UID says nothing of it: a provider failure.
 
         Raises:
             ProviderFault: The evidence cannot be read, or the worker failed.
         """
-        key = (profile.digest, scenario_id, digest, subject.digest(configuration))
+        key = (profile.digest, scenario_id, digest, subject.digest(configuration), run_uid)
         if key not in self._results:
             evidence = await self._artifacts.get(digest)
             judged = await self._judge.judge(profile, scenario_id, evidence, configuration)
+            told = await self._judge.account(evidence)
+            if told.run_uid != run_uid:
+                cause = f"the evidence {digest} is of another run than the one that refers to it"
+                judged = replace(
+                    judged, status=Status.PROVIDER_FAILURE, cause=cause, assertions=(), score=None, vacuous=""
+                )
             self._results[key] = replace(judged, evidence_digest=digest.removeprefix("sha256:"))
             if len(self._results) > _KEPT:
                 self._results.popitem(last=False)

@@ -29,6 +29,14 @@ class Slot:
         return self.scenario.id, self.repetition
 
 
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The agent that an attempt began with: digest of the subject, and of its image or empty."""
+
+    subject: str
+    image: str = ""
+
+
 def slots_of(scenarios: Collection[Scenario], repetitions: int) -> tuple[Slot, ...]:
     """Return the runs of some scenarios: each scenario once, in order, before any is repeated."""
     return tuple(
@@ -41,7 +49,7 @@ def build_scenario_run(
     spec: EvaluationSpec,
     slot: Slot,
     profile: Profile,
-    subject_digest: str,
+    basis: Basis,
     attempt: int,
 ) -> dict[str, Any]:
     """Return the ScenarioRun of a slot.
@@ -51,7 +59,7 @@ def build_scenario_run(
         spec: Its spec.
         slot: Scenario and repetition.
         profile: The profile that the attempt began with.
-        subject_digest: Digest of the agent that the attempt began with.
+        basis: What the attempt recorded of the agent when it began.
         attempt: Attempt of the Evaluation, from 1.
     """
     meta = evaluation["metadata"]
@@ -75,7 +83,8 @@ def build_scenario_run(
             "attempt": attempt,
             "agentRef": fields.dump(spec.agent_ref),
             "environmentRef": fields.dump(spec.environment_ref),
-            "subjectDigest": subject_digest,
+            "subjectDigest": basis.subject,
+            **({"imageDigest": basis.image} if basis.image else {}),
             **({"timeouts": fields.dump(spec.timeouts)} if spec.timeouts else {}),
         },
     }

@@ -87,6 +87,9 @@ class ScenarioRunSpec(fields.Part):
     subject_digest: fields.Digest
     """Digest of the agent under test."""
 
+    image_digest: fields.Digest | None = None
+    """Digest of the agent's image as it ran when the evaluation began; absent without an image."""
+
     timeouts: Timeouts | None = None
     """Longest time of each stage; the operator's settings where absent."""
 
