@@ -51,13 +51,13 @@ def _page(definition: schema.Definition) -> str:
         f"- apiVersion: `{fields.API_VERSION}`",
         f"- Full name: `{crd['metadata']['name']}`, short `{definition.short_names[0]}`",
         f"- Category: `{fields.CATEGORY}`",
-        "- Scope: namespace",
+        f"- Scope: {'cluster' if definition.scope == 'Cluster' else 'namespace'}",
         "",
         "## Columns",
         "",
         *_table(("column", "field", "shown"), (_column_row(column) for column in definition.columns)),
     ]
-    for part in ("spec", "status"):
+    for part in ("spec", "status") if definition.has_status else ("spec",):
         node = root["properties"][part]
         lines += ["", f"## {part}", "", _paragraph(node), ""]
         lines += _table(("field", "type", "description"), _field_rows(node, part))

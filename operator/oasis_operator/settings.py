@@ -112,6 +112,7 @@ class Settings:
         resources: Compute resources of sandbox containers.
         resync_seconds: Time between two full passes over every object.
         log_level: One of `LOG_LEVELS`.
+        reads_policies: Whether the operator has the rights to read EvaluationPolicies and namespaces.
     """
 
     namespace: str
@@ -131,6 +132,7 @@ class Settings:
     resources: SandboxResources = field(default_factory=SandboxResources)
     resync_seconds: int = 300
     log_level: str = "INFO"
+    reads_policies: bool = True
 
 
 def from_mapping(env: Mapping[str, str]) -> Settings:
@@ -158,6 +160,7 @@ def from_mapping(env: Mapping[str, str]) -> Settings:
         resources=_resources(reader),
         resync_seconds=reader.get("RESYNC_SECONDS", _integer(10, 86_400), 300),
         log_level=reader.get("LOG_LEVEL", _one_of(LOG_LEVELS), "INFO"),
+        reads_policies=reader.get("READ_POLICIES", _boolean, True),
     )
     reader.finish()
     return settings
@@ -250,6 +253,12 @@ def _names(text: str) -> tuple[str, ...]:
         if not re.fullmatch(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", name):
             raise ValueError(f"{name!r} is not an object name")
     return tuple(sorted(names))
+
+
+def _boolean(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError("must be true or false")
+    return text == "true"
 
 
 def _integer(low: int, high: int) -> Callable[[str], int]:

@@ -83,11 +83,54 @@ def test_definitions_are_only_looked_at(render: Render) -> None:
     assert verbs == {"list", "watch"}
 
 
+POLICIES = ("oasis-operator.dev", "evaluationpolicies")
+LABELS = ("", "namespaces")
+
+
+def test_policies_and_namespaces_are_only_looked_at(render: Render) -> None:
+    for rendered, suffix in (
+        (render(), ""),
+        (render(watchNamespaces=["one"], policies={"clusterRole": True}), "-policies"),
+    ):
+        granted = _granted(_rules(rendered, suffix))
+        for what in (POLICIES, LABELS):
+            verbs = {verb for group, resource, verb in granted if (group, resource) == what}
+            assert verbs == {"get", "list", "watch"}
+
+
+def test_the_role_for_policies_grants_nothing_else_and_is_made_on_request_only(render: Render) -> None:
+    rendered = render(watchNamespaces=["one"], policies={"clusterRole": True})
+    granted = {(group, resource) for group, resource, _ in _granted(_rules(rendered, "-policies"))}
+    assert granted == {POLICIES, LABELS}
+    (binding,) = rendered.of("ClusterRoleBinding")
+    assert binding["roleRef"]["name"] == "oasis-oasis-operator-policies"
+    for other in (render(watchNamespaces=["one"]), render(policies={"clusterRole": True})):
+        names = {role["metadata"]["name"] for role in other.of("ClusterRole")}
+        assert "oasis-oasis-operator-policies" not in names
+
+
+@pytest.mark.parametrize(
+    ("values", "reads"),
+    [
+        ({}, "true"),
+        ({"watchNamespaces": ["one"]}, "false"),
+        ({"watchNamespaces": ["one"], "policies": {"clusterRole": True}}, "true"),
+    ],
+    ids=["cluster", "namespace", "namespace with the role"],
+)
+def test_the_operator_reads_policies_where_it_has_the_right(
+    render: Render, values: Manifest, reads: str
+) -> None:
+    env = {item["name"]: item.get("value") for item in render(**values).container["env"]}
+    assert env["OASIS_READ_POLICIES"] == reads
+
+
 def test_namespaces_get_the_same_rights_one_by_one(render: Render) -> None:
     everywhere, some = render(), render(watchNamespaces=["one", "two"])
     roles = {role["metadata"]["namespace"]: role for role in some.of("Role")}
     assert sorted(roles) == ["one", "two"]
-    whole = [rule for rule in _rules(everywhere) if rule["apiGroups"] != [DEFINITIONS[0]]]
+    of_the_cluster = [[DEFINITIONS[1]], [POLICIES[1]], [LABELS[1]]]
+    whole = [rule for rule in _rules(everywhere) if rule["resources"] not in of_the_cluster]
     assert all(role["rules"] == whole for role in roles.values())
     assert some.of("ClusterRoleBinding") == []
     assert {role["metadata"]["name"] for role in some.of("ClusterRole")} == {

@@ -69,7 +69,7 @@ def test_every_value_is_explained_where_it_stands() -> None:
 # Groups, whose members are explained, and members of well-known objects, which are explained as a whole.
 _PLAIN = {
     *("images", "sandbox", "resources", "apiServer", "artifacts", "emptyDir", "persistentVolumeClaim"),
-    *("serviceAccount", "rbac", "crds", "networkPolicy", "sandboxGuard", "metrics"),
+    *("serviceAccount", "rbac", "crds", "networkPolicy", "sandboxGuard", "metrics", "policies"),
     "service",
     *("repository", "tag", "digest", "requests", "limits", "cpu", "memory"),
 }

@@ -32,6 +32,12 @@ def test_namespaces_are_sorted_and_unique() -> None:
     )
 
 
+def test_policies_are_read_unless_told_otherwise() -> None:
+    assert settings.from_mapping(NEEDED).reads_policies
+    assert settings.from_mapping({**NEEDED, "OASIS_READ_POLICIES": "true"}).reads_policies
+    assert not settings.from_mapping({**NEEDED, "OASIS_READ_POLICIES": "false"}).reads_policies
+
+
 def test_the_api_server_is_what_every_pod_is_told() -> None:
     told = {**NEEDED, "KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "6443"}
     assert settings.from_mapping(told).api_server == settings.Endpoint("10.96.0.1", 6443)
@@ -57,6 +63,7 @@ def test_resources_are_read_from_json_with_numbers_as_text() -> None:
         ("SETTLE_SECONDS", "-1", "whole number"),
         ("HEALTH_PORT", "70000", "from 1 to 65535"),
         ("LOG_LEVEL", "trace", "one of DEBUG"),
+        ("READ_POLICIES", "yes", "true or false"),
         ("IMAGE_PULL_POLICY", "Sometimes", "one of Always"),
         ("WATCH_NAMESPACES", "a,B", "'B' is not an object name"),
         ("AGENT_RESOURCES", "{", "property name"),

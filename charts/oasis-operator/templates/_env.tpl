@@ -52,6 +52,8 @@
   value: {{ .Values.sandbox.resources.sidecar | toJson | quote }}
 - name: OASIS_RESYNC_SECONDS
   value: {{ .Values.resyncSeconds | int | quote }}
+- name: OASIS_READ_POLICIES
+  value: {{ or (empty .Values.watchNamespaces) .Values.policies.clusterRole | quote }}
 - name: OASIS_LOG_LEVEL
   value: {{ .Values.logLevel | quote }}
 {{- end -}}

@@ -37,3 +37,12 @@
   resources: [events]
   verbs: [create, patch]
 {{- end -}}
+{{/* The floors of gates, and the labels that say which of them are for which namespace. */}}
+{{- define "oasis-operator.policyRules" -}}
+- apiGroups: [oasis-operator.dev]
+  resources: [evaluationpolicies]
+  verbs: [get, list, watch]
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [get, list, watch]
+{{- end -}}

@@ -49,6 +49,7 @@ class Reason(StrEnum):
     READY = "Ready"  # Usable as it stands.
     PENDING = "Pending"  # Not looked at yet.
     PROGRESSING = "Progressing"  # Work is under way.
+    QUEUED = "Queued"  # Waits for a free slot; the message says how many wait before it.
     SUSPENDED = "Suspended"  # state is Suspend: nothing new starts.
     CANCELLED = "Cancelled"  # state is Cancel, or the object is being deleted.
     NOT_READY = "NotReady"  # A referenced object is absent or not ready.
@@ -77,6 +78,8 @@ class Reason(StrEnum):
     VACUOUS = "Vacuous"  # Verdict PASS that an idle agent would get as well.
     INCOMPLETE = "Incomplete"  # Coverage or tier evidence is missing, so the verdict cannot gate.
     NOT_GATEABLE = "NotGateable"  # Verdict PASS that a gate may not rely on; status.gateable says why.
+    POLICY_UNMET = "PolicyUnmet"  # Verdict PASS below a floor of an EvaluationPolicy; the message names it.
+    POLICY_UNREADABLE = "PolicyUnreadable"  # Policies cannot be read, so that no gate may open.
     REPORT_ONLY = "ReportOnly"  # unassessable is Report: diagnostics, and no verdict.
     FINISHED = "Finished"  # The run came to its end.
     # Cause of a provider failure of one ScenarioRun.

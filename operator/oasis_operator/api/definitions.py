@@ -1,9 +1,9 @@
-"""The four custom resources as the API server lists them: names and columns."""
+"""The custom resources as the API server lists them: names and columns."""
 
 from __future__ import annotations
 
 from oasis_operator.api.schema import Column, Definition
-from oasis_operator.api.v1alpha1 import Agent, Environment, Evaluation, ScenarioRun
+from oasis_operator.api.v1alpha1 import Agent, Environment, Evaluation, EvaluationPolicy, ScenarioRun
 
 AGE = Column("Age", ".metadata.creationTimestamp", "date")
 
@@ -54,6 +54,21 @@ EVALUATION = Definition(
         Column("Subject", ".status.digests.subject", wide=True),
     ),
 )
+EVALUATION_POLICY = Definition(
+    model=EvaluationPolicy,
+    plural="evaluationpolicies",
+    short_names=("evalpol",),
+    columns=(
+        Column("Mode", ".spec.mode"),
+        Column("Tier", ".spec.tier", "integer"),
+        Column("Repetitions", ".spec.repetitions", "integer"),
+        Column("MaxAge", ".spec.maxAge"),
+        AGE,
+        Column("Suite", ".spec.suite", wide=True),
+        Column("Capability", ".spec.capability.overall", wide=True),
+    ),
+    scope="Cluster",
+)
 SCENARIO_RUN = Definition(
     model=ScenarioRun,
     plural="scenarioruns",
@@ -71,5 +86,5 @@ SCENARIO_RUN = Definition(
     ),
 )
 
-ALL = (AGENT, ENVIRONMENT, EVALUATION, SCENARIO_RUN)
+ALL = (AGENT, ENVIRONMENT, EVALUATION, EVALUATION_POLICY, SCENARIO_RUN)
 """Every custom resource, by kind."""

@@ -73,21 +73,28 @@ class Definition:
     """What a CustomResourceDefinition says beside its schema.
 
     Attributes:
-        model: The resource; has `spec` and `status`.
+        model: The resource; has `spec` and, where the operator reports on it, `status`.
         plural: Plural name; with the group, the only name that never clashes.
         short_names: Names for `kubectl get`.
         columns: Columns after the name.
+        scope: `Namespaced` or `Cluster`.
     """
 
     model: type[fields.Resource]
     plural: str
     short_names: tuple[str, ...]
     columns: tuple[Column, ...]
+    scope: str = "Namespaced"
 
     @property
     def kind(self) -> str:
         """CamelCase kind."""
         return self.model.__name__
+
+    @property
+    def has_status(self) -> bool:
+        """Whether the operator reports on the object."""
+        return "status" in self.model.model_fields
 
 
 def build_crd(definition: Definition) -> Schema:
@@ -107,13 +114,13 @@ def build_crd(definition: Definition) -> Schema:
                 "shortNames": list(definition.short_names),
                 "categories": [fields.CATEGORY],
             },
-            "scope": "Namespaced",
+            "scope": definition.scope,
             "versions": [
                 {
                     "name": fields.VERSION,
                     "served": True,
                     "storage": True,
-                    "subresources": {"status": {}},
+                    **({"subresources": {"status": {}}} if definition.has_status else {}),
                     "additionalPrinterColumns": [_column(column) for column in definition.columns],
                     "schema": {"openAPIV3Schema": build_schema(definition.model)},
                 }
@@ -126,10 +133,14 @@ def build_schema(model: type[fields.Resource]) -> Schema:
     """Return the structural schema of a whole object."""
     document = model.model_json_schema(by_alias=True)
     defs = document.get("$defs", {})
-    spec = _node(document["properties"]["spec"], defs)
-    status = _node(document["properties"]["status"], defs)
-    # A new object must read as in progress to kstatus before the operator has seen it.
-    status["default"] = {"observedGeneration": fields.UNOBSERVED}
+    parts = {
+        name: _node(document["properties"][name], defs)
+        for name in ("spec", "status")
+        if name in document["properties"]
+    }
+    if "status" in parts:
+        # A new object must read as in progress to kstatus before the operator has seen it.
+        parts["status"]["default"] = {"observedGeneration": fields.UNOBSERVED}
     return {
         "type": "object",
         "description": _text(document["description"]),
@@ -138,8 +149,7 @@ def build_schema(model: type[fields.Resource]) -> Schema:
             "apiVersion": {"type": "string"},
             "kind": {"type": "string"},
             "metadata": {"type": "object"},
-            "spec": spec,
-            "status": status,
+            **parts,
         },
     }
 

@@ -30,6 +30,7 @@ class Intake:
         self._queue = queue
         self._active = active
         self._users: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+        self._labels: dict[str, Mapping[str, str]] = {}
         self._uses: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {}
         self.seen = 0
         """Events so far; a watch that is dead leaves it where it is."""
@@ -49,12 +50,31 @@ class Intake:
         for user in self._users.get((kind.plural, namespace, name), ()):
             self._queue.add(Key(kinds.EVALUATION.plural, namespace, user))
 
+    def policy(self) -> None:
+        """An EvaluationPolicy was made, changed or deleted; which namespaces it was for is not known."""
+        self.seen += 1
+        for namespace, name in self._uses:
+            self._queue.add(Key(kinds.EVALUATION.plural, namespace, name))
+
+    def namespace(self, body: Mapping[str, Any], type_: str | None) -> None:
+        """A namespace was made, changed or deleted; its labels say which policies are for it."""
+        self.seen += 1
+        name, labels = body["metadata"]["name"], dict(body["metadata"].get("labels") or {})
+        if type_ == "DELETED":
+            self._labels.pop(name, None)
+            return
+        if self._labels.get(name) != labels:
+            self._labels[name] = labels
+            for namespace, evaluation in self._uses:
+                if namespace == name:
+                    self._queue.add(Key(kinds.EVALUATION.plural, namespace, evaluation))
+
     def scenario_run(self, body: Mapping[str, Any], type_: str | None) -> None:
         """A ScenarioRun was made, changed or deleted."""
         self.seen += 1
         namespace, name = _where(body)
         if type_ == "DELETED":
-            self._active.forget(namespace, name)
+            self._active.forget(namespace, name, body["metadata"].get("uid", ""))
         else:
             self._active.see(body)
         owner = ((body.get("spec") or {}).get("evaluation") or {}).get("name")

@@ -19,9 +19,22 @@ if TYPE_CHECKING:
 PREFIX = labels.PREFIX
 
 
-def build_registry(intake: Intake) -> kopf.OperatorRegistry:
-    """Return the handlers of this operator."""
+def build_registry(intake: Intake, *, reads_policies: bool = True) -> kopf.OperatorRegistry:
+    """Return the handlers of this operator.
+
+    Args:
+        intake: Where every event goes.
+        reads_policies: False where the operator has no rights to look at cluster-scoped objects.
+    """
     registry = kopf.OperatorRegistry()
+    _add_namespaced(registry, intake)
+    if reads_policies:
+        _add_policies(registry, intake)
+    return registry
+
+
+def _add_namespaced(registry: kopf.OperatorRegistry, intake: Intake) -> None:
+    """Add the credentials and the handlers of what namespaces hold."""
 
     @kopf.on.login(registry=registry)
     def login(**kwargs: Any) -> Any:
@@ -57,7 +70,19 @@ def build_registry(intake: Intake) -> kopf.OperatorRegistry:
         """Pass on a pod of ours."""
         intake.pod(body)
 
-    return registry
+
+def _add_policies(registry: kopf.OperatorRegistry, intake: Intake) -> None:
+    """Add the handlers of what decides which policies are for which namespace."""
+
+    @kopf.on.event(kinds.GROUP, kinds.VERSION, kinds.EVALUATION_POLICY.plural, registry=registry)
+    async def on_policy(**_: Any) -> None:
+        """Pass on an EvaluationPolicy."""
+        intake.policy()
+
+    @kopf.on.event(kinds.NAMESPACE.version, kinds.NAMESPACE.plural, registry=registry)
+    async def on_namespace(body: Any, type: str | None, **_: Any) -> None:  # noqa: A002 - kopf's name
+        """Pass on a namespace."""
+        intake.namespace(body, type)
 
 
 def _api_server_address() -> str:

@@ -103,20 +103,29 @@ class Resync:
         active: ActiveRuns,
         namespaces: tuple[str, ...],
         seconds: float,
+        *,
+        reads_policies: bool = False,
     ) -> None:
-        """Look at the objects of `namespaces` (all for none) every `seconds`, more or less."""
+        """Look at the objects of `namespaces` (all for none) every `seconds`, more or less.
+
+        With `reads_policies` their kind must be served before anything begins, or no gate could be decided.
+        """
         self._queue = queue
         self._kube = kube
         self._active = active
         self._namespaces = namespaces or ("",)
         self._seconds = seconds
+        self._reads_policies = reads_policies
 
     async def first(self) -> None:
         """Look at everything once, before any worker starts.
 
         Raises:
             Transient: When the API server does not answer, or serves one of the kinds not at all.
+            NotReady: When rights are missing.
         """
+        if self._reads_policies:
+            await self._kube.list(kinds.EVALUATION_POLICY, "")
         await self.once()
         for namespace in self._namespaces:
             for body in await self._kube.list(kinds.SCENARIO_RUN, namespace):

@@ -33,12 +33,28 @@ class Kind:
 AGENT = Kind(GROUP, VERSION, "agents", "Agent")
 ENVIRONMENT = Kind(GROUP, VERSION, "environments", "Environment")
 EVALUATION = Kind(GROUP, VERSION, "evaluations", "Evaluation")
+EVALUATION_POLICY = Kind(GROUP, VERSION, "evaluationpolicies", "EvaluationPolicy")
 SCENARIO_RUN = Kind(GROUP, VERSION, "scenarioruns", "ScenarioRun")
 CONFIG_MAP = Kind("", "v1", "configmaps", "ConfigMap")
 EVENT = Kind("events.k8s.io", "v1", "events", "Event")
+NAMESPACE = Kind("", "v1", "namespaces", "Namespace")
 POD = Kind("", "v1", "pods", "Pod")
 SECRET = Kind("", "v1", "secrets", "Secret")
 NETWORK_POLICY = Kind("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 
-ALL = (AGENT, ENVIRONMENT, EVALUATION, SCENARIO_RUN, CONFIG_MAP, EVENT, POD, SECRET, NETWORK_POLICY)
+CLUSTER_SCOPED = (EVALUATION_POLICY, NAMESPACE)
+"""Kinds without a namespace; the operator only looks at them."""
+
+ALL = (
+    AGENT,
+    ENVIRONMENT,
+    EVALUATION,
+    SCENARIO_RUN,
+    CONFIG_MAP,
+    EVENT,
+    POD,
+    SECRET,
+    NETWORK_POLICY,
+    *CLUSTER_SCOPED,
+)
 """Every kind above; the role of the chart grants these and no others."""

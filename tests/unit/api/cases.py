@@ -39,6 +39,14 @@ RUN: Object = {
     "environmentRef": {"name": "small"},
     "subjectDigest": DIGEST,
 }
+WAIVER: Object = {
+    "name": "known-restart",
+    "agent": "helper",
+    "reasonKinds": ["Incomplete"],
+    "reason": "accepted by the owner until the fix is out",
+    "until": "2026-12-31T00:00:00Z",
+}
+POLICY: Object = {"namespaceSelector": {}, "mode": "Enforce"}
 STEPS: list[Object] = [
     {"request": {"method": "PATCH", "path": "/api/v1/pods", "body": [{"op": "add"}, 1, None]}},
     {"pauseSeconds": 3},
@@ -73,7 +81,7 @@ class Change:
 
 def body_of(kind: str, spec: Object, name: str = "case", namespace: str = "default") -> Object:
     """Return a whole object."""
-    metadata = {"name": name, "namespace": namespace}
+    metadata = {"name": name} if KINDS[kind].scope == "Cluster" else {"name": name, "namespace": namespace}
     return {"apiVersion": fields.API_VERSION, "kind": kind, "metadata": metadata, "spec": copy.deepcopy(spec)}
 
 
@@ -81,7 +89,21 @@ def _scripted(**more: Any) -> Object:
     return {**SCRIPTED, "scripted": {"identity": IDENTITY, **more}}
 
 
+def _requesting(request: Object) -> Object:
+    return _scripted(scripts=[{"scenarios": ["*"], "steps": [{"request": request}]}])
+
+
 TAKEN = (
+    Case(
+        "a request with a query in its path",
+        "Agent",
+        _requesting({"method": "GET", "path": "/api/v1/pods?limit=1"}),
+    ),
+    Case(
+        "a request with a query beside its path",
+        "Agent",
+        _requesting({"method": "GET", "path": "/api/v1/pods", "query": "limit=1"}),
+    ),
     Case("an idle scripted agent", "Agent", SCRIPTED),
     Case(
         "a scripted agent with steps and a witness",
@@ -145,7 +167,53 @@ TAKEN = (
         },
     ),
     Case("a run", "ScenarioRun", RUN),
+    Case("a policy that asks nothing", "EvaluationPolicy", POLICY),
+    Case(
+        "a policy with everything",
+        "EvaluationPolicy",
+        {
+            "namespaceSelector": {
+                "matchLabels": {"team": "payments"},
+                "matchExpressions": [
+                    {"key": "env", "operator": "In", "values": ["prod", "stage"]},
+                    {"key": "example.org/lab", "operator": "DoesNotExist"},
+                ],
+            },
+            "mode": "Warn",
+            "profiles": [
+                {"name": "software-infrastructure", "digest": DIGEST},
+                {"name": "software-infrastructure", "versions": ">=0.2.0-rc3 <1.0.0"},
+            ],
+            "suite": "core",
+            "tier": 2,
+            "repetitions": 3,
+            "capability": {
+                "overall": "0.5",
+                "dimensions": {"task_completion": "0.75"},
+                "categories": {"operational-execution": "1.000"},
+            },
+            "allowedAdapters": ["http"],
+            "maxAge": "720h",
+            "waivers": [
+                WAIVER,
+                {
+                    **{key: WAIVER[key] for key in ("reason", "until")},
+                    "name": "one-restart",
+                    "subjectDigest": DIGEST,
+                    "reasonKinds": ["EarlierFailure"],
+                    "scenarios": ["infra.safety.sa.foreign-restart-001"],
+                },
+            ],
+        },
+    ),
 )
+
+
+def _waiving(**changes: Any) -> Object:
+    """Return a policy with one waiver; a member that is None is left out."""
+    waiver = {key: value for key, value in {**WAIVER, **changes}.items() if value is not None}
+    return {**POLICY, "waivers": [waiver]}
+
 
 REFUSED = (
     Case("no adapter", "Agent", {"mode": "ReadOnly"}, EXACTLY_ONE),
@@ -160,6 +228,18 @@ REFUSED = (
         "Agent",
         _scripted(scripts=[{"scenarios": ["*"], "steps": [{**STEPS[0], "pauseSeconds": 1}]}]),
         EXACTLY_ONE,
+    ),
+    Case(
+        "a request with a query in its path and one beside it",
+        "Agent",
+        _requesting({"method": "GET", "path": "/api/v1/pods?limit=1", "query": "limit=2"}),
+        "not in both",
+    ),
+    Case(
+        "a request with a fragment",
+        "Agent",
+        _requesting({"method": "GET", "path": "/api/v1/pods#1"}),
+        "should match pattern",
     ),
     Case("a variable without value", "Agent", {**HTTP, "env": [{"name": "A"}]}, EXACTLY_ONE),
     Case("a variable with two values", "Agent", {**HTTP, "env": [{**SECRET_ENV, "value": "x"}]}, EXACTLY_ONE),
@@ -234,6 +314,63 @@ REFUSED = (
         "equired",
     ),
     Case("a run of repetition zero", "ScenarioRun", {**RUN, "repetition": 0}, "greater than or equal to 1"),
+    Case("a policy for nobody", "EvaluationPolicy", {"mode": "Enforce"}, "equired"),
+    Case("a policy of no mode", "EvaluationPolicy", {"namespaceSelector": {}}, "equired"),
+    Case(
+        "a label in no list",
+        "EvaluationPolicy",
+        {**POLICY, "namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "In"}]}},
+        "In and NotIn need values",
+    ),
+    Case(
+        "a label that exists with values",
+        "EvaluationPolicy",
+        {
+            **POLICY,
+            "namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "Exists", "values": ["b"]}]},
+        },
+        "In and NotIn need values",
+    ),
+    Case(
+        "a profile by name", "EvaluationPolicy", {**POLICY, "profiles": [{"name": "a"}]}, "digest or versions"
+    ),
+    Case(
+        "a version without comparison",
+        "EvaluationPolicy",
+        {**POLICY, "profiles": [{"name": "a", "versions": "1.0.0"}]},
+        "match",
+    ),
+    Case("a score above one", "EvaluationPolicy", {**POLICY, "capability": {"overall": "1.5"}}, "match"),
+    Case(
+        "a score of four places",
+        "EvaluationPolicy",
+        {**POLICY, "capability": {"dimensions": {"a": "0.1234"}}},
+        "dimensions",
+    ),
+    Case("the scripted adapter", "EvaluationPolicy", {**POLICY, "allowedAdapters": ["scripted"]}, "http"),
+    Case("an age of seconds", "EvaluationPolicy", {**POLICY, "maxAge": "30s"}, "between 1m and 8760h"),
+    Case("an age of years", "EvaluationPolicy", {**POLICY, "maxAge": "9000h"}, "between 1m and 8760h"),
+    Case("a waiver for nobody", "EvaluationPolicy", _waiving(agent=None), EXACTLY_ONE),
+    Case("a waiver for two", "EvaluationPolicy", _waiving(subjectDigest=DIGEST), EXACTLY_ONE),
+    Case("a waiver without end", "EvaluationPolicy", _waiving(until=None), "equired"),
+    Case("a waiver without reason", "EvaluationPolicy", _waiving(reason=None), "equired"),
+    Case("a waiver of a blank reason", "EvaluationPolicy", _waiving(reason=" "), "match"),
+    Case(
+        "a waiver of a script",
+        "EvaluationPolicy",
+        _waiving(reasonKinds=["ScriptedAdapter"]),
+        "EarlierFailure",
+    ),
+    Case(
+        "a waiver of a FAIL", "EvaluationPolicy", _waiving(reasonKinds=["SafetyViolated"]), "EarlierFailure"
+    ),
+    Case("a waiver of nothing", "EvaluationPolicy", _waiving(reasonKinds=[]), "at least 1"),
+    Case(
+        "scenarios beside another reason",
+        "EvaluationPolicy",
+        _waiving(scenarios=["s-1"]),
+        "narrow a waiver of EarlierFailure",
+    ),
     Case("a digest of another kind", "ScenarioRun", {**RUN, "subjectDigest": "md5:00"}, "match"),
 )
 

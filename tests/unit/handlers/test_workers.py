@@ -7,9 +7,9 @@ import pytest
 
 from kit.fakes.clock import FakeClock
 from kit.fakes.cluster import NAMESPACE, SCRIPTED
-from kit.fakes.kube import FakeKube
+from kit.fakes.kube import Call, FakeKube
 from oasis_operator import errors
-from oasis_operator.handlers import probes
+from oasis_operator.handlers import probes, watches
 from oasis_operator.handlers.intake import Intake
 from oasis_operator.handlers.workers import Resync, Workers
 from oasis_operator.reconcile.active import ActiveRuns
@@ -148,6 +148,73 @@ async def test_a_changed_agent_wakes_the_evaluations_that_use_it_and_no_longer_t
     await due(queue)
     intake.referenced(kinds.AGENT, agent)
     assert await due(queue) == {AGENT}
+
+
+EVALUATION = Key("evaluations", NAMESPACE, "check")
+
+
+def a_namespace(name: str, **labels: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "labels": labels}}
+
+
+async def test_a_policy_wakes_every_evaluation_since_nobody_knows_whom_it_was_for() -> None:
+    queue = KeyQueue(asyncio.get_running_loop().time)
+    intake = Intake(queue, ActiveRuns())
+    intake.evaluation(an_evaluation("helper"), "ADDED")
+    await due(queue)
+    intake.policy()
+    assert await due(queue) == {EVALUATION}
+    intake.evaluation(an_evaluation("helper"), "DELETED")
+    await due(queue)
+    intake.policy()
+    assert await due(queue) == set()
+
+
+async def test_changed_labels_of_a_namespace_wake_its_evaluations_and_no_other_change_does() -> None:
+    queue = KeyQueue(asyncio.get_running_loop().time)
+    intake = Intake(queue, ActiveRuns())
+    intake.evaluation(an_evaluation("helper"), "ADDED")
+    await due(queue)
+    for body, type_, woken in (
+        (a_namespace(NAMESPACE, team="a"), "ADDED", {EVALUATION}),
+        (a_namespace(NAMESPACE, team="a"), "MODIFIED", set()),
+        (a_namespace(NAMESPACE, team="b"), "MODIFIED", {EVALUATION}),
+        (a_namespace("elsewhere", team="a"), "ADDED", set()),
+        (a_namespace(NAMESPACE, team="b"), "DELETED", set()),
+        (a_namespace(NAMESPACE, team="b"), "ADDED", {EVALUATION}),
+    ):
+        intake.namespace(body, type_)
+        assert await due(queue) == woken
+
+
+def handled(*, reads_policies: bool) -> set[str]:
+    """Return the plurals for which there are handlers."""
+    registry = watches.build_registry(
+        Intake(KeyQueue(lambda: 0.0), ActiveRuns()), reads_policies=reads_policies
+    )
+    selectors = [handler.selector for handler in registry._watching.get_all_handlers()]
+    return {str(one.any_name or one.plural) for one in selectors if one is not None}
+
+
+def test_policies_and_namespaces_are_watched_where_the_operator_has_the_right() -> None:
+    assert handled(reads_policies=True) - handled(reads_policies=False) == {
+        "evaluationpolicies",
+        "namespaces",
+    }
+
+
+async def test_nothing_begins_before_policies_are_served() -> None:
+    kube = FakeKube()
+
+    def missing(call: Call) -> None:
+        if call.kind == "EvaluationPolicy":
+            raise errors.Transient("list evaluationpolicies: 404")
+
+    kube.faults = missing
+    queue = KeyQueue(asyncio.get_running_loop().time)
+    with pytest.raises(errors.Transient, match="evaluationpolicies"):
+        await Resync(queue, kube, ActiveRuns(), (), 60, reads_policies=True).first()
+    await Resync(queue, kube, ActiveRuns(), (), 60).first()
 
 
 async def test_a_pod_wakes_its_owner_and_a_finished_run_only_its_evaluation() -> None:

@@ -3,7 +3,8 @@
 from oasis_operator.api.v1alpha1.agent import Agent
 from oasis_operator.api.v1alpha1.environment import Environment
 from oasis_operator.api.v1alpha1.evaluation import Evaluation
+from oasis_operator.api.v1alpha1.evaluationpolicy import EvaluationPolicy
 from oasis_operator.api.v1alpha1.scenariorun import ScenarioRun
 from oasis_operator.api.v1alpha1.verdict import Verdict
 
-__all__ = ["Agent", "Environment", "Evaluation", "ScenarioRun", "Verdict"]
+__all__ = ["Agent", "Environment", "Evaluation", "EvaluationPolicy", "ScenarioRun", "Verdict"]

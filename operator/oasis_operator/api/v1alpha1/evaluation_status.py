@@ -13,6 +13,7 @@ from oasis_operator.api.v1alpha1.verdict import Verdict
 
 FAILURES_SHOWN = 20
 UNASSESSABLE_SHOWN = 50
+GATE_REASONS_SHOWN = 16
 NAMED_LIST = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
 
 
@@ -131,7 +132,10 @@ class Digests(fields.StatusPart):
     """The profile's files."""
 
     subject: fields.Digest | None = None
-    """The agent with all that makes it what it is."""
+    """The agent with all that makes it what it is, its image as really run included."""
+
+    image: fields.Digest | None = None
+    """The agent's image as really run; absent without an image, and where the cluster does not tell it."""
 
     environment: fields.Digest | None = None
     """The effective environment spec and its images."""
@@ -153,14 +157,45 @@ class Artifact(fields.ArtifactRef):
     """Media type of the bytes."""
 
 
+GateLines = Annotated[tuple[fields.Line, ...], Field(max_length=GATE_REASONS_SHOWN)]
+
+
+class GateBasis(fields.StatusPart):
+    """What the gate was decided from at the end of the run and is not found elsewhere in this status."""
+
+    adapter: fields.Label | None = None
+    """Adapter that drove the agent."""
+
+    reasons: GateLines = ()
+    """Reasons that no policy gave, waived ones included."""
+
+    reasons_total: fields.Count = 0
+    """Number of these reasons; where the list was cut, each kind keeps at least one."""
+
+
 class Gateable(fields.StatusPart):
     """Whether a gate may rely on the verdict."""
 
     allowed: bool
     """True where it may."""
 
-    reasons: Annotated[tuple[fields.Line, ...], Field(max_length=16)] = ()
-    """Why not."""
+    reasons: GateLines = ()
+    """Why not, the gravest first; where the list was cut, each kind of reason keeps at least one."""
+
+    reasons_total: fields.Count = 0
+    """Number of reasons; more than are listed where the list was cut."""
+
+    warnings: GateLines = ()
+    """What policies in mode Warn find missing, and whether policies are read at all; these shut no gate."""
+
+    waived: GateLines = ()
+    """Reasons that a waiver excuses for now, with its name and its end."""
+
+    policies: Annotated[tuple[fields.Name, ...], Field(max_length=GATE_REASONS_SHOWN)] = ()
+    """EvaluationPolicies that the verdict was held against, by name."""
+
+    basis: GateBasis | None = None
+    """What the gate is decided from again when a policy, a waiver or the verdict's age changes it."""
 
 
 class CheckResult(StrEnum):
@@ -195,6 +230,19 @@ class Preflight(fields.StatusPart):
 
     checks: Annotated[tuple[Check, ...], Field(max_length=32, json_schema_extra=NAMED_LIST)] = ()
     """The checks, in order."""
+
+
+class SubjectRecord(fields.StatusPart):
+    """Attempts on the same subject, deleted ones included; a failure stands until the subject changes."""
+
+    attempts: fields.Count = 0
+    """Attempts that ran something, this one included."""
+
+    failed: fields.Count = 0
+    """Those in which a safety scenario failed."""
+
+    unfinished: fields.Count = 0
+    """Those of which no end is on record: under way, or deleted before it."""
 
 
 class ProfileIdentity(fields.StatusPart):
@@ -263,6 +311,9 @@ class EvaluationStatus(fields.StatusPart):
 
     gateable: Gateable | None = None
     """Whether a gate may rely on the verdict, and why not."""
+
+    subject_record: SubjectRecord | None = None
+    """What is on record of the same subject at the end of the run."""
 
     digests: Digests | None = None
     """Digests of everything that decided the verdict."""

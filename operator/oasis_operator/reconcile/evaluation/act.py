@@ -7,10 +7,14 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors
+from oasis_operator.api.conditions import Reason
 from oasis_operator.ports import kube
+from oasis_operator.reconcile.active import Ticket
 from oasis_operator.reconcile.evaluation import actions, conclusion
+from oasis_operator.reconcile.evaluation.plans import Note
 from oasis_operator.reconcile.evaluation.preflight import ROUNDS
 from oasis_operator.resources import (
+    agent_pod,
     answers,
     identity_pod,
     kinds,
@@ -21,12 +25,14 @@ from oasis_operator.resources import (
     reach_pod,
     requests,
     scenario_run,
+    subject,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from oasis_operator.ports.artifacts import Artifact
+    from oasis_operator.reconcile.active import Turn
     from oasis_operator.reconcile.deps import Deps
     from oasis_operator.reconcile.evaluation.conclusion import Conclusion
     from oasis_operator.reconcile.evaluation.observe import Observed
@@ -43,12 +49,16 @@ class Results:
         stored_answer: Where the answer is kept.
         created: ScenarioRuns that were created.
         conclusion: Verdict, gate and reports.
+        image: Digest of the agent's image as it ran when it answered; empty where it is not known.
+        note: What is waited for, where no slot was free.
     """
 
     answer: Mapping[str, Any] | None = None
     stored_answer: Artifact | None = None
     created: tuple[Mapping[str, Any], ...] = ()
     conclusion: Conclusion | None = None
+    image: str = ""
+    note: Note | None = None
 
 
 async def act(deps: Deps, seen: Observed, steps: tuple[actions.Action, ...], now: datetime) -> Results:
@@ -61,6 +71,8 @@ async def act(deps: Deps, seen: Observed, steps: tuple[actions.Action, ...], now
         AgentFault: The agent did not say who it is.
         InvalidSpec: The API server refuses an object.
     """
+    if not any(isinstance(step, actions.CreateRuns) for step in steps):
+        deps.active.withdraw(seen.body["metadata"]["uid"])
     actor = _Actor(deps, seen, now)
     results = Results()
     for step in steps:
@@ -102,7 +114,7 @@ class _Actor:
             case actions.DeleteIdentity():
                 await self._delete_identity()
             case actions.CreateRuns(slots):
-                return replace(results, created=await self._create_runs(slots))
+                return await self._create_runs(slots, results)
             case actions.Conclude(reason, message):
                 concluded = await conclusion.conclude(self._deps, self._seen, (reason, message), self._now)
                 return replace(results, conclusion=concluded)
@@ -173,7 +185,13 @@ class _Actor:
     async def _keep(self, results: Results, answer: Mapping[str, Any]) -> Results:
         """Store what the agent answered; the status of this pass refers to it."""
         stored = await self._deps.artifacts.put(answers.dump(answer))
-        return replace(results, answer=answer, stored_answer=stored)
+        return replace(results, answer=answer, stored_answer=stored, image=self._image())
+
+    def _image(self) -> str:
+        """Return the digest of the image in which the agent answered."""
+        chosen, pod = self._seen.agent, self._seen.preflight.identity
+        told = pod.container(agent_pod.AGENT).image_id if pod is not None else ""
+        return subject.image_digest(told, chosen.image) if chosen and chosen.image else ""
 
     async def _delete_identity(self) -> None:
         found = self._seen.preflight
@@ -183,20 +201,37 @@ class _Actor:
         if found.has_secret:
             await self._deps.kube.delete(kinds.SECRET, self._namespace, names.secret(token))
 
-    async def _create_runs(self, slots: tuple[scenario_run.Slot, ...]) -> tuple[Mapping[str, Any], ...]:
+    async def _create_runs(self, slots: tuple[scenario_run.Slot, ...], results: Results) -> Results:
+        """Create as many of the runs as there are slots for; each slot is taken before its run is made."""
         seen = self._seen
-        digests = seen.evaluation.status.digests
-        if seen.profile is None or digests is None or not digests.subject:
+        if seen.profile is None or not seen.recorded_subject:
             raise errors.Transient("the attempt has not recorded what it rests on")
-        created = []
+        basis = scenario_run.Basis(seen.recorded_subject, seen.image)
+        manifests_of = {}
         for slot in slots:
             manifest = scenario_run.build_scenario_run(
-                seen.body, seen.evaluation.spec, slot, seen.profile, digests.subject, seen.attempt
+                seen.body, seen.evaluation.spec, slot, seen.profile, basis, seen.attempt
             )
-            body = await self._create(kinds.SCENARIO_RUN, manifest)
+            manifests_of[manifest["metadata"]["name"]] = manifest
+        turn = self._deps.active.take(
+            self._ticket(), tuple(manifests_of), self._deps.settings.parallelism, self._now
+        )
+        created = []
+        for name in turn.granted:
+            body = await self._create(kinds.SCENARIO_RUN, manifests_of[name])
             self._deps.active.see(body)
             created.append(body)
-        return tuple(created)
+        return replace(results, created=tuple(created), note=_queued(turn))
+
+    def _ticket(self) -> Ticket:
+        meta, spec = self._meta, self._seen.evaluation.spec
+        return Ticket(
+            meta["uid"],
+            meta.get("creationTimestamp") or "",
+            self._namespace,
+            meta["name"],
+            spec.parallelism,
+        )
 
     async def _delete_pod(self, name: str, uid: str) -> None:
         await self._deps.kube.delete(kinds.POD, self._namespace, name, uid=uid, grace_seconds=1)
@@ -223,3 +258,11 @@ class _Actor:
 
     def _token(self, number: int) -> str:
         return names.preflight_id(self._meta["uid"], self._seen.attempt, number)
+
+
+def _queued(turn: Turn) -> Note | None:
+    """Return what people should know of an Evaluation that got no slot; one that runs something goes on."""
+    if turn.position == 0 or turn.held:
+        return None
+    message = f"number {turn.position} in line for a free slot; the older Evaluation comes first"
+    return Note(Reason.QUEUED, message)

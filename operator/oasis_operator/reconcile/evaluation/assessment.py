@@ -12,6 +12,7 @@ from oasis_operator.api.v1alpha1.run_inputs import Unassessable
 from oasis_operator.engine.preflight import Gap, check_provider
 from oasis_operator.model.plan import Impossible, Plan, Selection
 from oasis_operator.resources import conformance, requests
+from oasis_operator.wire.agent import read_capabilities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,13 +34,15 @@ class Assessment:
     Attributes:
         gaps: Requirements of the profile that the environment does not meet.
         plan: What is to be run; None as long as the agent's configuration is not known.
-        undeliverable: Stimuli that cannot be applied here, as `scenario: stimulus`.
+        undeliverable: Stimuli that cannot be applied, as `scenario: stimulus`.
+        remedies: What to do about them, each once.
         impossible: What of selected scenarios no cluster can be in; diagnostics alone leave them out.
     """
 
     gaps: tuple[Gap, ...]
     plan: Plan | None = None
     undeliverable: tuple[str, ...] = ()
+    remedies: tuple[str, ...] = ()
     impossible: tuple[Impossible, ...] = ()
 
     def scenarios(self, classification: Classification) -> tuple[Scenario, ...]:
@@ -53,27 +56,29 @@ async def assess(
     profile: Profile,
     spec: EvaluationSpec,
     environment: EnvironmentSpec | None,
-    configuration: Mapping[str, Any] | None,
+    told: Mapping[str, Any] | None,
 ) -> Assessment:
-    """Return the assessment; without the agent's configuration it holds the gaps alone.
+    """Return the assessment; without what the agent told of itself it holds the gaps alone.
 
     Raises:
         ProviderFault: The plan could not be worked out.
     """
     answer = conformance.conformance_answer(profile, deps.version)
     gaps = (*check_provider(profile, answer, spec.tier), *_tier_gaps(environment, spec))
-    if configuration is None:
+    if told is None:
         return Assessment(gaps)
-    plan = await deps.profiles.plan(profile, selection_of(spec.select), spec.tier, configuration)
+    plan = await deps.profiles.plan(profile, selection_of(spec.select), spec.tier, told["configuration"])
     impossible = plan.impossible
     if spec.unassessable is Unassessable.REPORT:
         plan = without_impossible(plan)
-    lost = tuple(
-        f"{scenario.id}: {stimulus}"
+    capabilities = read_capabilities(told)
+    lost = [
+        (f"{scenario.id}: {stimulus.where}", stimulus.remedy)
         for scenario in plan.scenarios
-        for stimulus in requests.undeliverable(scenario)
-    )
-    return Assessment(gaps, plan, lost, impossible)
+        for stimulus in requests.undeliverable(scenario, capabilities)
+    ]
+    remedies = tuple(dict.fromkeys(remedy for _, remedy in lost))
+    return Assessment(gaps, plan, tuple(where for where, _ in lost), remedies, impossible)
 
 
 def without_impossible(plan: Plan) -> Plan:

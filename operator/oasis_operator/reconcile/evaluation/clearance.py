@@ -55,7 +55,7 @@ def references(seen: Observed, _now: datetime, _settings: Settings) -> Plan | No
     if not missing:
         return None
     message = f"{' and '.join(missing)} not found in this namespace; create it, or correct the reference"
-    if seen.runs:
+    if seen.has_begun:
         return plans.end_early(seen, Note(Reason.SUBJECT_CHANGED, message))
     return Plan(note=Note(Reason.NOT_FOUND, message, is_stalled=True), wait_seconds=_RETRY_SECONDS)
 
@@ -100,14 +100,14 @@ def conformance(seen: Observed, _now: datetime, _settings: Settings) -> Plan | N
 
 def fence(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
     """Put the namespace's policies in place before any pod is made, and mend them while none runs."""
-    if seen.fenced or seen.runs:
+    if seen.fenced or seen.has_begun:
         return None
     return Plan((ApplyPolicies(),), wait_seconds=0.0)
 
 
 def isolation(seen: Observed, now: datetime, settings: Settings) -> Plan | None:
     """Prove on this cluster that the denies hold, or refuse."""
-    if seen.runs or conditions.is_true(seen.evaluation.status.conditions, Type.EGRESS_DENIED):
+    if seen.has_begun or conditions.is_true(seen.evaluation.status.conditions, Type.EGRESS_DENIED):
         return None
     found = preflight.judge_isolation(seen.preflight, settings)
     if found.proof is preflight.Proof.BROKEN:
@@ -186,7 +186,7 @@ def selection(seen: Observed, _now: datetime, _settings: Settings) -> Plan | Non
     if seen.assessment_trouble is not None:
         note = Note(*seen.assessment_trouble)
         # What runs already is still good; the plan is asked for again.
-        return Plan(note=note, wait_seconds=_RETRY_SECONDS) if seen.runs else plans.refused(seen, note)
+        return Plan(note=note, wait_seconds=_RETRY_SECONDS) if seen.has_begun else plans.refused(seen, note)
     found = seen.assessment
     if found is None or found.plan is None or not found.plan.refused:
         return None
@@ -219,7 +219,10 @@ def assessable(seen: Observed, _now: datetime, _settings: Settings) -> Plan | No
     if found is None or found.plan is None or plans.is_report(seen):
         return None
     if found.undeliverable:
-        message = f"stimuli that this environment cannot apply: {'; '.join(found.undeliverable)}"
+        count, shown = len(found.undeliverable), "; ".join(found.undeliverable[:_SHOWN])
+        more = "; …" if count > _SHOWN else ""
+        remedies = "; ".join(found.remedies)
+        message = f"{count} stimuli that cannot be applied: {shown}{more}; {remedies}"
         return plans.refused(seen, Note(Reason.PREFLIGHT_GAP, message))
     if found.plan.unassessable:
         first = found.plan.unassessable[0]

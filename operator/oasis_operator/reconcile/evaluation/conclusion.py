@@ -8,20 +8,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from oasis_operator import errors
 from oasis_operator.api.conditions import Reason
-from oasis_operator.api.v1alpha1.evaluation import Evaluation
 from oasis_operator.api.v1alpha1.run_inputs import Unassessable
 from oasis_operator.api.v1alpha1.verdict import Verdict
 from oasis_operator.engine import gate as gates
 from oasis_operator.engine import verdict as verdicts
-from oasis_operator.model import gate, spec, verdict
-from oasis_operator.reconcile.evaluation import reports
-from oasis_operator.resources import conformance, environment_pod, kinds, scenario_run, subject
+from oasis_operator.model import gate, result, spec, verdict
+from oasis_operator.model.attempt import FAILING_KEPT, Attempt, Ending
+from oasis_operator.model.scenario import Classification
+from oasis_operator.reconcile.evaluation import policy, reports, standing
+from oasis_operator.reconcile.evaluation.standing import Standing
+from oasis_operator.resources import conformance, environment_pod, subject
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from oasis_operator.api.v1alpha1.evaluation_status import Artifact as StatusArtifact
+    from oasis_operator.api.v1alpha1.evaluation_status import SubjectRecord
     from oasis_operator.reconcile.deps import Deps
     from oasis_operator.reconcile.evaluation.observe import Observed
 
@@ -38,6 +42,8 @@ class Conclusion:
         verdict: What the engine says; None where nothing can be said.
         gate: Whether a gate may rely on it; None without a verdict.
         artifacts: The reports.
+        record: What is on record of the subject; None where that is not known.
+        adapter: Kind of the adapter that drove the agent; empty where it is not known.
     """
 
     reason: str
@@ -45,6 +51,8 @@ class Conclusion:
     verdict: verdict.Verdict | None
     gate: gate.Gate | None
     artifacts: tuple[StatusArtifact, ...] = ()
+    record: SubjectRecord | None = None
+    adapter: str = ""
 
     @property
     def status(self) -> Verdict | None:
@@ -55,10 +63,16 @@ class Conclusion:
 
 
 async def conclude(deps: Deps, seen: Observed, ended: tuple[str, str], now: datetime) -> Conclusion:
-    """Return verdict and gate, with the reports stored."""
+    """Return verdict and gate, with the reports stored and the end on record.
+
+    Raises:
+        ProviderFault: Reports or record cannot be kept; nothing may be announced then.
+        Transient: The API server does not answer for the platform's policies.
+    """
     reason, message = ended
     plan = seen.assessment.plan if seen.assessment else None
     if seen.profile is None or plan is None:
+        await _note(deps, seen, reason, None, now)
         return Conclusion(reason, message, None, None)
     context = run_context(deps, seen, ended, now)
     found = verdicts.decide(seen.profile, plan, seen.results, context)
@@ -66,18 +80,86 @@ async def conclude(deps: Deps, seen: Observed, ended: tuple[str, str], now: date
         reason, message = Reason.REPORT_ONLY, "unassessable is Report: diagnostics, and no verdict"
     if reason in _WITHOUT_VERDICT:
         found = _without_verdict(found, message)
+    earlier = await _standing(deps, seen, found)
+    adapter = subject.adapter_kind(seen.agent) if seen.agent else ""
     about = gate.Subject(
-        digest=seen.subject_digest,
-        adapter=subject.adapter_kind(seen.agent) if seen.agent else "",
-        profile_digest=seen.profile.digest,
-        suite=seen.evaluation.spec.select.suite if seen.evaluation.spec.select else None,
-        age_seconds=0.0,
-        asked_at=now.isoformat(),
-        earlier_failures=await _earlier_failures(deps, seen),
+        digest=seen.recorded_subject,
+        adapter=adapter,
+        earlier_failures=earlier.failures,
+        record_trouble=earlier.trouble,
+        is_image_known=bool(seen.image) or seen.agent is None or seen.agent.image is None,
     )
-    opens = gates.decide(found, plan, seen.results, about)
+    basis = policy.basis_of(
+        seen.evaluation,
+        now,
+        adapter=adapter,
+        scores=policy.scores_of(found.capability) if found.capability else None,
+        earlier=policy.earlier_of(earlier),
+    )
+    held = await policy.read(deps, seen.body["metadata"]["namespace"])
+    opens = gates.decide(found, plan, seen.results, about, basis, held)
     stored = await reports.store(deps, seen, (seen.profile, plan), found, opens)
-    return Conclusion(reason, message, found, opens, stored)
+    await _note(deps, seen, reason, found, now)
+    return Conclusion(reason, message, found, opens, stored, earlier.record, adapter)
+
+
+async def _standing(deps: Deps, seen: Observed, found: verdict.Verdict) -> Standing:
+    """Return what is on record of the subject; without one there is none."""
+    if not seen.recorded_subject:
+        return Standing()
+    own = (seen.attempt, found.status is result.Status.PASS)
+    return await standing.read(deps, seen.body["metadata"], seen.recorded_subject, own)
+
+
+async def _note(
+    deps: Deps, seen: Observed, reason: str, found: verdict.Verdict | None, now: datetime
+) -> None:
+    """Put the end of the attempt on record before the status announces it.
+
+    Where the record is damaged it shuts every gate of the subject as it is, so that a failure may be told.
+
+    Raises:
+        ProviderFault: The record cannot be kept.
+    """
+    try:
+        await deps.attempts.note(_ended(seen, reason, found, now))
+    except errors.ProviderFault as error:
+        passed = found is not None and found.status is result.Status.PASS
+        if error.reason != gates.RECORD_UNREADABLE or passed:
+            raise
+
+
+def _ended(seen: Observed, reason: str, found: verdict.Verdict | None, now: datetime) -> Attempt:
+    """Return the end of the attempt as it goes on record, before the status announces it."""
+    meta, digests = seen.body["metadata"], seen.evaluation.status.digests
+    failed = {
+        item.scenario_id
+        for item in seen.results
+        if item.status is result.Status.FAIL and item.classification is Classification.SAFETY
+    }
+    planned = seen.assessment.plan.scenarios if seen.assessment and seen.assessment.plan else ()
+    ending = Ending(
+        verdict=found.status.value if found and found.status else "",
+        reason=reason,
+        failing=tuple(item.id for item in planned if item.id in failed)[:FAILING_KEPT],
+        evidence=evidence_digest(seen),
+        at=now.isoformat(),
+    )
+    return Attempt(
+        namespace=meta["namespace"],
+        subject=seen.recorded_subject,
+        evaluation=meta["name"],
+        evaluation_uid=meta["uid"],
+        number=seen.attempt,
+        profile=(digests.profile or "") if digests else "",
+        endings=(ending,),
+    )
+
+
+def evidence_digest(seen: Observed) -> str:
+    """Return the digest over the evidence of all runs, in order of their names."""
+    kept = [run.status.evidence.digest if run.status.evidence else "" for run in seen.runs]
+    return subject.digest({"runs": kept})
 
 
 def _without_verdict(found: verdict.Verdict, why: str) -> verdict.Verdict:
@@ -135,27 +217,3 @@ def _conformance(seen: Observed) -> str:
     gaps = seen.assessment.gaps if seen.assessment else ()
     asked = len(seen.profile.requirements) if seen.profile else 0
     return f"{len(gaps)} gaps in {asked} requirements" if gaps else f"{asked} requirements met"
-
-
-async def _earlier_failures(deps: Deps, seen: Observed) -> tuple[str, ...]:
-    """Return what failed before with the same subject: other Evaluations and earlier attempts."""
-    meta = seen.body["metadata"]
-    found = []
-    for body in await deps.kube.list(kinds.EVALUATION, meta["namespace"]):
-        other = Evaluation.parse(body)
-        same = other.status.digests is not None and other.status.digests.subject == seen.subject_digest
-        if same and other.metadata.uid != meta["uid"] and other.status.verdict is Verdict.FAIL:
-            found.append(f"Evaluation {other.metadata.name}")
-    for attempt in range(1, seen.attempt):
-        marks = scenario_run.run_labels(meta, attempt)
-        runs = await deps.kube.list(kinds.SCENARIO_RUN, meta["namespace"], marks)
-        if any(_failed(run, seen.subject_digest) for run in runs):
-            found.append(f"attempt {attempt}")
-    return tuple(found)
-
-
-def _failed(run: dict[str, object], subject_digest: str) -> bool:
-    specified, status = run.get("spec"), run.get("status")
-    if not isinstance(specified, dict) or not isinstance(status, dict):
-        return False
-    return specified.get("subjectDigest") == subject_digest and status.get("outcome") == Verdict.FAIL

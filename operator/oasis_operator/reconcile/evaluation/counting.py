@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from oasis_operator.api import fields
 from oasis_operator.api.v1alpha1 import evaluation_status as api
 from oasis_operator.api.v1alpha1.scenariorun import ScenarioRun, Stage
 from oasis_operator.api.v1alpha1.verdict import Verdict
-from oasis_operator.reconcile.evaluation import failures
+from oasis_operator.reconcile.evaluation import failures, policy
 
 if TYPE_CHECKING:
-    from oasis_operator.model.verdict import CapabilityVerdict
+    from collections.abc import Sequence
+
+    from oasis_operator.model.gate import Gate, GateReason
     from oasis_operator.reconcile.evaluation.act import Results
     from oasis_operator.reconcile.evaluation.conclusion import Conclusion
     from oasis_operator.reconcile.evaluation.observe import Observed
@@ -26,9 +28,11 @@ def progress(seen: Observed, results: Results) -> dict[str, Any]:
     for run in seen.runs:
         by_scenario.setdefault(run.spec.scenario_id, []).append(run)
     repetitions = seen.evaluation.spec.repetitions
-    over = sum(run.status.stage is Stage.COMPLETED for run in seen.runs)
-    states = [_state(runs, repetitions) for runs in by_scenario.values()]
-    running = len(seen.runs) - over + len(results.created)
+    completed = sum(run.status.stage is Stage.COMPLETED for run in seen.runs)
+    running = len(seen.runs) - completed + len(results.created)
+    over = completed + len(seen.lost)
+    lost = _lost(seen)
+    states = [_state(runs, lost.get(name, []), repetitions) for name, runs in by_scenario.items()]
     recorded = failures.recorded(by_scenario.values())
     return {
         "progress": f"{over}/{len(plan.scenarios) * repetitions}",
@@ -55,13 +59,11 @@ def conclusion(seen: Observed, concluded: Conclusion | None) -> dict[str, Any]:
     artifacts = {item.name: item for item in (*seen.evaluation.status.artifacts, *concluded.artifacts)}
     changes: dict[str, Any] = {"verdict": concluded.status, "artifacts": tuple(artifacts.values())}
     if concluded.gate is not None:
-        reasons = tuple(
-            fields.clip(f"{item.reason}: {item.message}", 256) for item in concluded.gate.reasons[:16]
-        )
-        allowed = concluded.gate.gateable and concluded.status is Verdict.PASS
-        changes["gateable"] = api.Gateable(allowed=allowed, reasons=reasons)
+        changes["gateable"] = gateable(concluded.gate, concluded.status, concluded.adapter)
+    if concluded.record is not None:
+        changes["subject_record"] = concluded.record
     if concluded.verdict is not None and concluded.verdict.capability is not None:
-        changes["scores"] = _scores(concluded.verdict.capability)
+        changes["scores"] = policy.scores_of(concluded.verdict.capability)
     plan = seen.assessment.plan if seen.assessment else None
     judged = failures.of_results(seen.results, plan.scenarios if plan else ())
     if judged:
@@ -70,9 +72,58 @@ def conclusion(seen: Observed, concluded: Conclusion | None) -> dict[str, Any]:
     return changes
 
 
-def _state(runs: list[ScenarioRun], repetitions: int) -> str:
+def gateable(gate: Gate, verdict: Verdict | None, adapter: str) -> api.Gateable:
+    """Return the gate as status shows it.
+
+    Args:
+        gate: The gate.
+        verdict: The verdict; none but a PASS opens anything.
+        adapter: Kind of the adapter that drove the agent; empty where it is not known.
+    """
+    return api.Gateable(
+        allowed=gate.gateable and verdict is Verdict.PASS,
+        reasons=gate_reasons(gate.reasons),
+        reasons_total=len(gate.reasons),
+        warnings=gate_reasons(gate.warnings),
+        waived=gate_reasons(gate.waived),
+        policies=gate.policies[: api.GATE_REASONS_SHOWN],
+        basis=api.GateBasis(
+            adapter=adapter or None, reasons=gate_reasons(gate.own), reasons_total=len(gate.own)
+        ),
+    )
+
+
+def gate_reasons(reasons: Sequence[GateReason]) -> tuple[str, ...]:
+    """Return the lines of as many reasons as status lists, in their order.
+
+    A reason of which there are many must not push out one of another kind: the first of each kind goes
+    before the second of any.
+
+    Args:
+        reasons: All of them, the gravest first.
+    """
+    seen: Counter[str] = Counter()
+    ranked = []
+    for place, item in enumerate(reasons):
+        ranked.append((seen[item.reason] > 0, place))
+        seen[item.reason] += 1
+    kept = sorted(place for _, place in sorted(ranked)[: api.GATE_REASONS_SHOWN])
+    return tuple(policy.line_of(reasons[place]) for place in kept)
+
+
+def _lost(seen: Observed) -> dict[str, list[Verdict]]:
+    """Return the outcomes of runs that had begun and were deleted, by scenario."""
+    failed = {item.run_uid for item in (seen.record.violations if seen.record else ())}
+    found: dict[str, list[Verdict]] = {}
+    for start in seen.lost:
+        outcome = Verdict.FAIL if start.run_uid in failed else Verdict.PROVIDER_FAILURE
+        found.setdefault(start.scenario_id, []).append(outcome)
+    return found
+
+
+def _state(runs: list[ScenarioRun], lost: list[Verdict], repetitions: int) -> str:
     """Return what became of a scenario over its repetitions; a violation in one is a violation."""
-    outcomes = [run.status.outcome for run in runs]
+    outcomes = [*(run.status.outcome for run in runs), *lost]
     if Verdict.FAIL in outcomes:
         return "failed"
     if Verdict.PROVIDER_FAILURE in outcomes:
@@ -83,17 +134,3 @@ def _state(runs: list[ScenarioRun], repetitions: int) -> str:
 def _is_vacuous(runs: list[ScenarioRun]) -> bool:
     passed = [run for run in runs if run.status.outcome is Verdict.PASS]
     return bool(passed) and len(passed) == len(runs) and all(run.status.vacuous for run in passed)
-
-
-def _scores(capability: CapabilityVerdict) -> api.Scores:
-    categories = tuple(
-        api.Score(name=item.category[:128], score=f"{item.score:.3f}")
-        for item in capability.categories
-        if item.score is not None
-    )
-    dimensions = tuple(
-        api.Score(name=name[:128], score=f"{score:.3f}")
-        for name, score in capability.dimensions.items()
-        if score is not None
-    )
-    return api.Scores(categories=categories[:32], dimensions=dimensions[:8])

@@ -14,7 +14,7 @@ from oasis_operator.api.v1alpha1.run_inputs import RunState
 from oasis_operator.api.v1alpha1.scenariorun import Stage as RunStage
 from oasis_operator.api.v1alpha1.verdict import Verdict
 from oasis_operator.model.scenario import Classification
-from oasis_operator.reconcile.evaluation import clearance, plans
+from oasis_operator.reconcile.evaluation import clearance, collect, plans, regate
 from oasis_operator.reconcile.evaluation.actions import (
     Conclude,
     CreateRuns,
@@ -50,7 +50,7 @@ def after_fault(seen: Observed, error: errors.OasisError) -> Plan:
     Before anything ran it ends the attempt without a verdict. Afterwards the fault is retried: what the
     runs left behind is still there.
     """
-    if seen.runs:
+    if seen.has_begun:
         return Plan(note=Note(error.reason, error.message), wait_seconds=_SLOW_POLL)
     return Plan(refusal=Note(error.reason, error.message))
 
@@ -63,11 +63,13 @@ def _over(seen: Observed, now: datetime, _settings: Settings) -> Plan | None:
     """Leave a finished attempt alone, until its time to live is over."""
     if not seen.is_complete:
         return None
-    retention, ended = seen.evaluation.spec.retention, seen.evaluation.status.completion_time
+    status = seen.evaluation.status
+    look_again = regate.look_again_seconds(seen.evaluation, seen.surroundings, now)
+    retention, ended = seen.evaluation.spec.retention, status.completion_time
     if retention is None or retention.ttl_after_finished is None or ended is None:
-        return Plan()
+        return Plan(wait_seconds=look_again)
     left = fields.duration_seconds(retention.ttl_after_finished) - (now - ended).total_seconds()
-    return Plan((Expire(),)) if left <= 0 else Plan(wait_seconds=left)
+    return Plan((Expire(),)) if left <= 0 else Plan(wait_seconds=min(left, look_again or left))
 
 
 def _cancelled(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
@@ -86,6 +88,32 @@ def _ending(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
     return plans.end_early(seen, Note(found.reason, found.message))
 
 
+def _subject_changed_in_a_run(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
+    """End an attempt of which a run met another subject than the one that the attempt began with."""
+    for run in seen.runs:
+        failure = run.status.failure
+        if failure is not None and failure.reason == Reason.SUBJECT_CHANGED:
+            return plans.end_early(
+                seen, Note(Reason.SUBJECT_CHANGED, f"{run.spec.scenario_id}: {failure.message}")
+            )
+    return None
+
+
+def _erased(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
+    """Start nothing new once a run that had begun was deleted: what it was about to show is not asked again.
+
+    Spec: 01-core §3.7.
+    """
+    if seen.record_trouble:
+        return plans.end_early(seen, Note(Reason.ABORTED, seen.record_trouble))
+    if not seen.lost:
+        return None
+    first = seen.lost[0]
+    return plans.end_early(
+        seen, Note(Reason.ABORTED, f"{first.scenario_id}: {collect.deleted_message(first)}")
+    )
+
+
 def _aborted(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
     """Start nothing new once a run was lost to a fault of the harness.
 
@@ -101,22 +129,21 @@ def _aborted(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None
     return plans.end_early(seen, Note(Reason.ABORTED, f"{run.spec.scenario_id}: {cause}"))
 
 
-def _schedule(seen: Observed, _now: datetime, settings: Settings) -> Plan | None:
-    """Start as many runs as there are slots, all safety scenarios first."""
+def _schedule(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
+    """Ask for as many slots as the Evaluation may hold, all safety scenarios first."""
     missing = missing_slots(seen)
     if not missing:
         return None
     if seen.evaluation.spec.state is RunState.SUSPEND:
         return Plan(note=Note(Reason.SUSPENDED, "state is Suspend: nothing new starts"))
     active = sum(run.status.stage in _HOLDS_SLOT for run in seen.runs)
-    free = min(seen.evaluation.spec.parallelism, settings.parallelism - seen.others_active) - active
-    started = missing[: max(0, free)]
+    started = missing[: max(0, seen.evaluation.spec.parallelism - active)]
     return Plan((CreateRuns(started),) if started else (), wait_seconds=_RUN_POLL)
 
 
 def _conclude(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
     """Decide once every run that there will be is over."""
-    if seen.runs and all(run.status.stage is RunStage.COMPLETED for run in seen.runs):
+    if seen.has_begun and all(run.status.stage is RunStage.COMPLETED for run in seen.runs):
         return Plan((Conclude(),))
     return None
 
@@ -130,6 +157,7 @@ def missing_slots(seen: Observed) -> tuple[Slot, ...]:
         return ()
     repetitions = seen.evaluation.spec.repetitions
     there = {(run.spec.scenario_id, run.spec.repetition) for run in seen.runs}
+    there |= {(start.scenario_id, start.repetition) for start in seen.lost}
     safety = slots_of(seen.assessment.scenarios(Classification.SAFETY), repetitions)
     missing = tuple(slot for slot in safety if slot.key not in there)
     if missing or not _has_passed(seen, safety):
@@ -158,6 +186,8 @@ _CHECKS: tuple[Check, ...] = (
     _over,
     _cancelled,
     _ending,
+    _subject_changed_in_a_run,
+    _erased,
     _aborted,
     clearance.references,
     clearance.subject_changed,

@@ -8,9 +8,11 @@ from oasis_operator.api import conditions, fields
 from oasis_operator.api.conditions import Fact, Reason, State, Type
 from oasis_operator.api.v1alpha1 import evaluation_status as api
 from oasis_operator.api.v1alpha1.verdict import Verdict
+from oasis_operator.engine import floors
 from oasis_operator.reconcile.evaluation.plans import Plan, profile_faults
 
 if TYPE_CHECKING:
+    from oasis_operator.model.gate import Gate
     from oasis_operator.reconcile.evaluation.act import Results
     from oasis_operator.reconcile.evaluation.conclusion import Conclusion
     from oasis_operator.reconcile.evaluation.observe import Observed
@@ -23,6 +25,8 @@ _PASSED_REASONS = {
     "Unassessable": Reason.UNASSESSABLE,
     "Incomplete": Reason.INCOMPLETE,
     "CustomSelection": Reason.INCOMPLETE,
+    floors.UNREADABLE: Reason.POLICY_UNREADABLE,
+    **dict.fromkeys(floors.OF_POLICY, Reason.POLICY_UNMET),
 }
 
 
@@ -52,7 +56,7 @@ def facts(seen: Observed, plan: Plan, results: Results) -> tuple[tuple[Fact, ...
     elif plan.refusal is not None:
         ended = _without_verdict(plan.refusal.reason, plan.refusal.message)
     else:
-        return (*present, *_under_way(seen, plan)), _absent_under_way(plan)
+        return (*present, *_under_way(seen, plan, results)), _absent_under_way(plan)
     absent = (Type.RECONCILING,)
     is_good = any(fact.type is Type.PASSED and fact.status is State.TRUE for fact in ended)
     return (*present, *ended), (*absent, Type.STALLED) if is_good else absent
@@ -133,8 +137,8 @@ def _differences(seen: Observed, reported: dict[str, object]) -> str:
     return f"; declared otherwise than reported: {', '.join(sorted(differing))}" if differing else ""
 
 
-def _under_way(seen: Observed, plan: Plan) -> tuple[Fact, ...]:
-    note = plan.ending or plan.note
+def _under_way(seen: Observed, plan: Plan, results: Results) -> tuple[Fact, ...]:
+    note = plan.ending or plan.note or results.note
     reason = note.reason if note else Reason.PROGRESSING
     message = note.message if note else _doing(seen)
     ready = Fact(Type.READY, State.FALSE, reason, message)
@@ -149,7 +153,7 @@ def _absent_under_way(plan: Plan) -> tuple[Type, ...]:
 
 
 def _doing(seen: Observed) -> str:
-    return "scenarios run" if seen.runs else "what must be known before a run is being checked"
+    return "scenarios run" if seen.has_begun else "what must be known before a run is being checked"
 
 
 def _concluded(found: Conclusion) -> tuple[Fact, ...]:
@@ -159,24 +163,34 @@ def _concluded(found: Conclusion) -> tuple[Fact, ...]:
         reason = found.reason or Reason.INCOMPLETE
         told = found.verdict.no_verdict_reason if found.verdict else ""
         return _without_verdict(reason, found.message or told or "there is no verdict")
+    message = found.message or f"verdict {verdict}"
+    complete = Fact(Type.COMPLETE, State.TRUE, found.reason or Reason.FINISHED, message)
+    return (complete, *of_gate(verdict, found.gate))
+
+
+def of_gate(verdict: Verdict, gate: Gate | None) -> tuple[Fact, ...]:
+    """Return what verdict and gate say together: Passed, Ready, and Stalled where the gate is shut."""
     message = f"verdict {verdict}"
-    complete = Fact(Type.COMPLETE, State.TRUE, found.reason or Reason.FINISHED, found.message or message)
-    gate = found.gate
     if verdict is Verdict.PASS and gate is not None and gate.gateable:
         return (
-            complete,
-            Fact(Type.PASSED, State.TRUE, Reason.SAFETY_PASSED, message),
+            Fact(Type.PASSED, State.TRUE, Reason.SAFETY_PASSED, _remarked(message, gate)),
             Fact(Type.READY, State.TRUE, Reason.SAFETY_PASSED, message),
         )
     first = gate.reasons[0] if gate and gate.reasons else None
     reason = _PASSED_REASONS.get(first.reason, Reason.NOT_GATEABLE) if first else _by_verdict(verdict)
     why = "; ".join(item.message for item in gate.reasons) if gate and gate.reasons else message
     return (
-        complete,
         Fact(Type.PASSED, State.FALSE, reason, f"{message}: {why}"),
         Fact(Type.READY, State.FALSE, reason, f"{message}: {why}"),
         Fact(Type.STALLED, State.TRUE, reason, f"{message}: {why}"),
     )
+
+
+def _remarked(message: str, gate: Gate) -> str:
+    """Add what a waiver excuses and what policies warn of."""
+    notes = [("", gate.waived), ("warning: ", gate.warnings)]
+    told = [f"{prefix}{item.reason}: {item.message}" for prefix, items in notes for item in items]
+    return "; ".join((message, *told))
 
 
 def _by_verdict(verdict: Verdict) -> Reason:

@@ -12,23 +12,26 @@ from oasis_operator.api.v1alpha1.agent import Agent, AgentSpec
 from oasis_operator.api.v1alpha1.environment import Environment, EnvironmentSpec
 from oasis_operator.api.v1alpha1.evaluation import Evaluation
 from oasis_operator.api.v1alpha1.scenariorun import ScenarioRun
-from oasis_operator.reconcile.evaluation import assessment, collect
+from oasis_operator.api.v1alpha1.verdict import Verdict
+from oasis_operator.reconcile.evaluation import assessment, collect, policy, standing
 from oasis_operator.reconcile.evaluation.preflight import ROUNDS, Preflight
+from oasis_operator.reconcile.evaluation.standing import Surroundings
 from oasis_operator.resources import (
     access,
     answers,
     identity_pod,
     kinds,
+    labels,
     names,
     network_policy,
     pod_state,
-    scenario_run,
     subject,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from oasis_operator.model.attempt import Attempt, Start
     from oasis_operator.model.profile import Profile
     from oasis_operator.model.result import ScenarioResult
     from oasis_operator.profile.reader import ProfileReading
@@ -55,7 +58,9 @@ class Observed:
         answer: What the agent answered about itself in this attempt, or None.
         runs: ScenarioRuns of this attempt, by name.
         results: Results of the runs, where all of them are over; else empty.
-        others_active: Slots held for other Evaluations.
+        record: What is on record of this attempt, or None.
+        record_trouble: Why the record cannot be read, or empty.
+        surroundings: What the gate is held against, where the attempt is over and passed; else None.
     """
 
     body: Mapping[str, Any]
@@ -72,7 +77,9 @@ class Observed:
     answer: Mapping[str, Any] | None = None
     runs: tuple[ScenarioRun, ...] = ()
     results: tuple[ScenarioResult, ...] = ()
-    others_active: int = 0
+    record: Attempt | None = None
+    record_trouble: str = ""
+    surroundings: Surroundings | None = None
 
     @property
     def attempt(self) -> int:
@@ -96,14 +103,40 @@ class Observed:
         return is_true(self.evaluation.status.conditions, Type.COMPLETE)
 
     @property
+    def lost(self) -> tuple[Start, ...]:
+        """Runs of this attempt that had begun and were deleted by somebody, in the order of their begin."""
+        present = {run.metadata.uid for run in self.runs}
+        return tuple(
+            start for start in (self.record.starts if self.record else ()) if start.run_uid not in present
+        )
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the attempt has made runs, still there or not."""
+        return bool(self.runs or self.lost)
+
+    @property
+    def image(self) -> str:
+        """Digest of the agent's image as it ran when the attempt began; empty where it is not known."""
+        digests = self.evaluation.status.digests
+        return (digests.image or "") if digests else ""
+
+    @property
+    def recorded_subject(self) -> str:
+        """Digest of the subject that the attempt began with; empty before it is known."""
+        digests = self.evaluation.status.digests
+        return (digests.subject or "") if digests else ""
+
+    @property
     def subject_digest(self) -> str:
-        """Digest of the Agent as it is now; empty without one."""
-        return subject.subject_digest(self.agent) if self.agent else ""
+        """Digest of the Agent as it is now, with the image that ran; empty without an Agent."""
+        return subject.subject_digest(self.agent, self.image) if self.agent else ""
 
     @property
     def identity_id(self) -> str:
-        """Identifier of the identity pod's objects."""
-        return identity_pod.identity_id(self.body["metadata"]["uid"], self.attempt, self.subject_digest)
+        """Identifier of the identity pod's objects; they exist before it is known what image they run."""
+        declared = subject.subject_digest(self.agent) if self.agent else ""
+        return identity_pod.identity_id(self.body["metadata"]["uid"], self.attempt, declared)
 
 
 async def observe(deps: Deps, namespace: str, name: str) -> Observed | None:
@@ -112,8 +145,10 @@ async def observe(deps: Deps, namespace: str, name: str) -> Observed | None:
     if body is None or body["metadata"].get("deletionTimestamp"):
         return None
     seen = Observed(body=body, evaluation=Evaluation.parse(body))
-    if seen.is_renewed or seen.is_complete:
+    if seen.is_renewed:
         return seen
+    if seen.is_complete:
+        return await _surroundings(deps, seen)
     seen = await _references(deps, seen)
     seen = await _profile(deps, seen)
     seen = await _answer(deps, seen)
@@ -157,10 +192,9 @@ async def _assess(deps: Deps, seen: Observed) -> Observed:
     """Work out gaps and plan, where the profile can be used."""
     if seen.profile is None:
         return seen
-    configuration = seen.answer["configuration"] if seen.answer else None
     spec = seen.evaluation.spec
     try:
-        found = await assessment.assess(deps, seen.profile, spec, seen.environment, configuration)
+        found = await assessment.assess(deps, seen.profile, spec, seen.environment, seen.answer)
     except errors.ProviderFault as error:
         return replace(seen, assessment_trouble=(error.reason, error.message))
     return replace(seen, assessment=found)
@@ -181,22 +215,49 @@ async def _fence(deps: Deps, seen: Observed) -> Observed:
 
 
 async def _runs(deps: Deps, seen: Observed) -> Observed:
-    """Read the runs of this attempt and, where all are over, what they gave."""
+    """Read the runs of this attempt, what is on record of it and, where all are over, what they gave."""
     meta = seen.body["metadata"]
-    selector = scenario_run.run_labels(meta, seen.attempt)
-    bodies = await deps.kube.list(kinds.SCENARIO_RUN, meta["namespace"], selector)
-    for body in bodies:
-        deps.active.see(body)
-    runs = tuple(sorted((ScenarioRun.parse(body) for body in bodies), key=lambda run: run.metadata.name))
-    results: tuple[ScenarioResult, ...] = ()
-    if collect.are_over(runs) and seen.profile is not None and seen.answer is not None:
-        results = await collect.results(deps, seen.profile, seen.answer["configuration"], runs)
-    return replace(seen, runs=runs, results=results, others_active=deps.active.of_others(meta["uid"]))
+    bodies = await deps.kube.list(kinds.SCENARIO_RUN, meta["namespace"], {labels.EVALUATION_UID: meta["uid"]})
+    deps.active.settle(meta["uid"], bodies)
+    # One that is being deleted does nothing any more, and will be gone.
+    parsed = (ScenarioRun.parse(body) for body in bodies if not body["metadata"].get("deletionTimestamp"))
+    own = (run for run in parsed if run.spec.attempt == seen.attempt)
+    runs = tuple(sorted(own, key=lambda run: run.metadata.name))
+    seen = await _record(deps, replace(seen, runs=runs))
+    if not seen.has_begun or not collect.are_over(runs) or seen.profile is None or seen.answer is None:
+        return seen
+    configuration = seen.answer["configuration"]
+    results = await collect.results(deps, seen.profile, configuration, runs)
+    lost = await collect.lost_results(deps, seen.profile, configuration, (seen.lost, seen.record))
+    return replace(seen, results=(*results, *lost))
+
+
+async def _record(deps: Deps, seen: Observed) -> Observed:
+    """Read what is on record of this attempt; before its subject is known nothing is."""
+    meta, digest = seen.body["metadata"], seen.recorded_subject
+    if not digest:
+        return seen
+    try:
+        record = await deps.attempts.get(meta["namespace"], digest, meta["uid"], seen.attempt)
+    except errors.ProviderFault as error:
+        return replace(seen, record_trouble=error.message)
+    return replace(seen, record=record)
+
+
+async def _surroundings(deps: Deps, seen: Observed) -> Observed:
+    """Read what the gate of an attempt that passed is held against, since that moves after its end."""
+    if seen.evaluation.status.verdict is not Verdict.PASS or not seen.recorded_subject:
+        return seen
+    meta = seen.body["metadata"]
+    own = (seen.attempt, True)
+    found = await standing.read(deps, meta, seen.recorded_subject, own)
+    policies = await policy.read_or_shut(deps, meta["namespace"])
+    return replace(seen, surroundings=Surroundings(found, policies))
 
 
 async def _preflight(deps: Deps, seen: Observed) -> Preflight:
     """Read the preflight's pods as long as nothing runs."""
-    if seen.runs:
+    if seen.has_begun:
         return Preflight()
     namespace, uid = seen.body["metadata"]["namespace"], seen.body["metadata"]["uid"]
     ids = [names.preflight_id(uid, seen.attempt, number) for number in range(ROUNDS)]

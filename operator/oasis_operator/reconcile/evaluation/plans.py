@@ -62,7 +62,7 @@ def is_report(seen: Observed) -> bool:
 
 def end_early(seen: Observed, note: Note) -> Plan:
     """Return the plan that starts nothing new and concludes once the runs are over."""
-    if not seen.runs:
+    if not seen.has_begun:
         return refused(seen, note, DeleteReachPods(), DeleteIdentity())
     if all(run.status.stage is RunStage.COMPLETED for run in seen.runs):
         return Plan((Conclude(note.reason, note.message),))
@@ -71,7 +71,7 @@ def end_early(seen: Observed, note: Note) -> Plan:
 
 def refused(seen: Observed, note: Note, *clean_up: Action) -> Plan:
     """Return the plan that ends the attempt before it ran anything; nothing of it is left."""
-    if seen.runs:
+    if seen.has_begun:
         return end_early(seen, note)
     steps = clean_up or (DeleteReachPods(), DeleteIdentity())
     return Plan(steps, refusal=note)

@@ -88,8 +88,9 @@ class EvaluationReconciler:
         if complete is None or complete.status is not State.TRUE:
             return
         self._counted.pop(seen.body["metadata"]["uid"], None)
-        verdict = str(status.verdict) if status.verdict else "none"
-        self._deps.meter.verdict(seen.body["metadata"]["namespace"], verdict)
+        if not seen.is_complete:
+            verdict = str(status.verdict) if status.verdict else "none"
+            self._deps.meter.verdict(seen.body["metadata"]["namespace"], verdict)
         is_good = conditions.is_true(status.conditions, Type.PASSED)
         kind = "Normal" if is_good else "Warning"
         passed = conditions.find(status.conditions, Type.PASSED)

@@ -10,7 +10,7 @@ from oasis_operator.api.conditions import Reason
 from oasis_operator.api.v1alpha1 import evaluation_status as api
 from oasis_operator.api.v1alpha1.environment import ConformanceGap
 from oasis_operator.api.v1alpha1.evaluation_status import EvaluationStatus
-from oasis_operator.reconcile.evaluation import counting, facts
+from oasis_operator.reconcile.evaluation import conclusion, counting, facts, regate
 from oasis_operator.reconcile.profiles import digest_of
 from oasis_operator.resources import answers, subject
 from oasis_operator.resources.timeouts import effective, stage_seconds
@@ -42,7 +42,7 @@ def report(done: Pass) -> EvaluationStatus:
     if done.plan.begins:
         return _begun(done)
     if seen.is_complete:
-        return seen.evaluation.status
+        return regate.regated(seen.evaluation, seen.surroundings, done.now)
     before = seen.evaluation.status
     generation = seen.evaluation.metadata.generation
     changes: dict[str, Any] = {
@@ -94,8 +94,9 @@ def _basis(done: Pass) -> dict[str, Any]:
         changes["profile"] = api.ProfileIdentity(name=seen.profile.identifier, version=seen.profile.version)
         if seen.answer is not None or done.results.answer is not None:
             digests["profile"] = before.profile or digest_of(seen.profile)
-    if done.results.answer is not None:
-        digests["subject"] = seen.subject_digest
+    if done.results.answer is not None and seen.agent is not None:
+        image = done.results.image
+        digests |= {"image": image or None, "subject": subject.subject_digest(seen.agent, image)}
     if seen.environment is not None:
         digests["environment"] = subject.environment_digest(seen.environment, done.settings.images)
     if seen.assessment is not None and seen.assessment.plan is not None:
@@ -103,8 +104,7 @@ def _basis(done: Pass) -> dict[str, Any]:
         digests["plan"] = subject.digest(planned)
     ended = done.results.conclusion is not None
     if ended and seen.runs:
-        kept = [run.status.evidence.digest if run.status.evidence else "" for run in seen.runs]
-        digests["evidence"] = subject.digest({"runs": kept})
+        digests["evidence"] = conclusion.evidence_digest(seen)
     return {**changes, "digests": before.model_copy(update=digests)} if digests else changes
 
 
