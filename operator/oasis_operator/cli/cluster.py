@@ -12,7 +12,7 @@ from oasis_operator.resources import kinds
 from oasis_operator.resources.kinds import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 Object = dict[str, Any]
 
@@ -79,4 +79,10 @@ class Cluster(Protocol):
 
     def delete(self, kind: Kind, namespace: str, name: str) -> None:
         """Ask for deletion; absence is success."""
+        ...
+
+    def output_of(
+        self, namespace: str, pod: str, container: str, command: Sequence[str], limit_bytes: int
+    ) -> bytes:
+        """Run a command in a container and give what it wrote, at most `limit_bytes`."""
         ...

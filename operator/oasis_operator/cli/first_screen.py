@@ -7,6 +7,7 @@ the subject, whether a gate may rely on it and why not, and the next command. Bu
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from pydantic.alias_generators import to_camel
 from oasis_operator.api.conditions import Reason
 from oasis_operator.api.v1alpha1.evaluation_status import CheckResult, Failure
 from oasis_operator.api.v1alpha1.verdict import Verdict
-from oasis_operator.cli import console, outcome
+from oasis_operator.cli import console, gate_line, outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +39,8 @@ class Screen:
         audit_proven: An audit entry proves the failure; `audit` is that entry then.
         cause: Why there is no verdict, or what broke; for a person.
         more: Further findings of the same kind that are not shown.
+        gate_warnings: What policies that only warn find missing; they shut no gate.
+        gate_waived: Reasons that a waiver excuses for now.
     """
 
     evaluation: str
@@ -56,6 +59,9 @@ class Screen:
     subject: str = ""
     gateable: bool = False
     gate_reasons: tuple[str, ...] = ()
+    gate_reasons_total: int = 0
+    gate_warnings: tuple[str, ...] = ()
+    gate_waived: tuple[str, ...] = ()
     next_command: str = ""
 
 
@@ -68,7 +74,7 @@ def build_screen(evaluation: Evaluation, scenario_runs: Sequence[ScenarioRun]) -
     """
     known = outcome.read_outcome(evaluation)
     status, meta = evaluation.status, evaluation.metadata
-    digests = status.digests
+    digests, reasons = status.digests, known.gate_reasons or _default_gate_reasons(known)
     base = Screen(
         evaluation=meta.name,
         namespace=meta.namespace,
@@ -77,7 +83,10 @@ def build_screen(evaluation: Evaluation, scenario_runs: Sequence[ScenarioRun]) -
         summary=_summary(evaluation),
         subject=(digests.subject or "") if digests else "",
         gateable=known.gateable,
-        gate_reasons=known.gate_reasons or _default_gate_reasons(known),
+        gate_reasons=reasons,
+        gate_reasons_total=max(known.gate_reasons_total, len(reasons)),
+        gate_warnings=known.gate_warnings,
+        gate_waived=known.gate_waived,
         next_command=next_command(evaluation, known),
     )
     match known.verdict:
@@ -195,11 +204,21 @@ def next_command(evaluation: Evaluation, known: outcome.Outcome) -> str:
                 else f"oasis wait {name} {space} --gate"
             )
         case Verdict.FAIL:
-            return f"oasis report {name} {space} --all"
+            return f"oasis report {name} {space} --all{_then_evidence(evaluation)}"
         case Verdict.PROVIDER_FAILURE:
             return f"oasis doctor {space}"
         case None:
             return _next_without_verdict(evaluation, known)
+
+
+def _then_evidence(evaluation: Evaluation) -> str:
+    """Add the command that fetches the evidence of the failure shown; its output names `oasis replay`."""
+    leading = leading_failure(evaluation.status.failures)
+    if leading is None:
+        return ""
+    name, space = evaluation.metadata.name, f"-n {evaluation.metadata.namespace}"
+    scenario = shlex.quote(console.clean(leading.scenario))
+    return f"; oasis evidence {name} {scenario} {space} --to ."
 
 
 def _next_without_verdict(evaluation: Evaluation, known: outcome.Outcome) -> str:
@@ -218,11 +237,6 @@ def _next_without_verdict(evaluation: Evaluation, known: outcome.Outcome) -> str
 
 def screen_lines(screen: Screen) -> tuple[tuple[str, str], ...]:
     """Give the first screen as label and text, in order; lines that do not apply are left out."""
-    gate = (
-        "yes"
-        if screen.gateable
-        else f"no: {'; '.join(console.clean(reason) for reason in screen.gate_reasons)}"
-    )
     more = f" (and {screen.more} more)" if screen.more > 0 else ""
     pairs = (
         ("Verdict", f"{screen.verdict} ({screen.reason})"),
@@ -234,10 +248,18 @@ def screen_lines(screen: Screen) -> tuple[tuple[str, str], ...]:
         ("Said", screen.answer),
         ("Cause", f"{console.clean(screen.cause)}{more}" if screen.cause else ""),
         ("Subject", screen.subject or "not known yet"),
-        ("Gate", gate),
+        ("Gate", _gate(screen)),
         ("Next", screen.next_command),
     )
     return tuple((label, text) for label, text in pairs if text)
+
+
+def _gate(screen: Screen) -> str:
+    """Say whether a gate may rely on the verdict, and with which exceptions and warnings."""
+    shut = gate_line.gate_text(screen.gate_reasons, screen.gate_reasons_total)
+    notes = (("with", screen.gate_waived), ("warning", screen.gate_warnings))
+    told = [f"{word} {gate_line.gate_text(lines, len(lines))}" for word, lines in notes if lines]
+    return "; ".join(["yes" if screen.gateable else f"no: {shut}", *told])
 
 
 def show(invocation: Invocation, screen: Screen) -> None:

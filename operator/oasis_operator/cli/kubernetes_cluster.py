@@ -11,12 +11,13 @@ from kubernetes import config as kube_config
 from kubernetes.client.exceptions import OpenApiException
 
 from oasis_operator import errors
-from oasis_operator.cli import cluster
+from oasis_operator.cli import cluster, pod_command
 from oasis_operator.clients import kube, kube_errors
 from oasis_operator.ports.kube import FORBIDDEN, NETWORK, REFUSED
+from oasis_operator.resources import kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from oasis_operator.cli.cluster import Object
     from oasis_operator.resources.kinds import Kind
@@ -75,6 +76,12 @@ class KubernetesCluster:
     def delete(self, kind: Kind, namespace: str, name: str) -> None:
         """Ask for deletion in the background; absence is success."""
         self._answer("DELETE", _path(kind, namespace, name), body={"propagationPolicy": "Background"})
+
+    def output_of(
+        self, namespace: str, pod: str, container: str, command: Sequence[str], limit_bytes: int
+    ) -> bytes:
+        """Run a command in a container and give what it wrote."""
+        return pod_command.run(self._api, _path(kinds.POD, namespace, pod), container, command, limit_bytes)
 
     def _required(self, method: str, path: str, **request: Any) -> Object:
         """Send a request whose target must exist.

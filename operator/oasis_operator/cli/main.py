@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING
 import click
 
 from oasis_operator import errors
-from oasis_operator.cli import console, demo, doctor, exit_codes, replay, report, run, status, validate, wait
+from oasis_operator.cli import (
+    console,
+    demo,
+    doctor,
+    evidence,
+    exit_codes,
+    replay,
+    report,
+    run,
+    status,
+    validate,
+    wait,
+)
 from oasis_operator.cli.exit_codes import ExitCode
 from oasis_operator.cli.invocation import Invocation, global_options
 
@@ -30,6 +42,7 @@ def cli() -> None:
 for command in (
     demo.command,
     doctor.command,
+    evidence.command,
     replay.command,
     report.command,
     run.command,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oasis_operator.api import conditions
+from oasis_operator.api.v1alpha1.evaluation_status import Gateable
 from oasis_operator.api.v1alpha1.verdict import Verdict
 from oasis_operator.cli.exit_codes import ExitCode
 
@@ -31,6 +32,9 @@ class Outcome:
         message: The same for a person; may be empty.
         gateable: A gate may rely on the verdict.
         gate_reasons: Why not; empty where it may or where that is not decided yet.
+        gate_reasons_total: Number of reasons; more than are listed where status has no room for all.
+        gate_warnings: What policies that only warn find missing; they shut nothing.
+        gate_waived: Reasons that a waiver excuses for now.
     """
 
     complete: bool
@@ -40,6 +44,9 @@ class Outcome:
     message: str
     gateable: bool
     gate_reasons: tuple[str, ...]
+    gate_reasons_total: int = 0
+    gate_warnings: tuple[str, ...] = ()
+    gate_waived: tuple[str, ...] = ()
 
 
 def read_outcome(evaluation: Evaluation) -> Outcome:
@@ -58,6 +65,8 @@ def read_outcome(evaluation: Evaluation) -> Outcome:
     passed = conditions.is_true(facts, conditions.Type.PASSED, generation)
     allowed = status.gateable is not None and status.gateable.allowed
     telling = _telling(facts)
+    gate = status.gateable if current and status.gateable else Gateable(allowed=False)
+    reasons = gate.reasons
     return Outcome(
         complete=complete,
         stalled=stalled,
@@ -65,7 +74,10 @@ def read_outcome(evaluation: Evaluation) -> Outcome:
         reason=telling.reason if telling else conditions.Reason.PENDING.value,
         message=telling.message if telling else "",
         gateable=verdict is Verdict.PASS and passed and allowed,
-        gate_reasons=status.gateable.reasons if current and status.gateable else (),
+        gate_reasons=reasons,
+        gate_reasons_total=max(len(reasons), gate.reasons_total) if reasons else 0,
+        gate_warnings=gate.warnings,
+        gate_waived=gate.waived,
     )
 
 

@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,8 +14,12 @@ from oasis_operator import errors
 from oasis_operator.cli import console, exit_codes, files
 from oasis_operator.cli.exit_codes import ExitCode
 from oasis_operator.cli.invocation import Invocation, global_options, pass_invocation
+from oasis_operator.clients import profile_files
 from oasis_operator.model.evidence import EVIDENCE_SCHEMA
 from oasis_operator.profile import reader
+
+if TYPE_CHECKING:
+    from oasis_operator.model.profile import Profile
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(exit_codes.exit_code_lines())
 GZIP_MAGIC = b"\x1f\x8b"
@@ -32,11 +36,16 @@ CODES = {
 
 @click.command("replay", epilog=EPILOG)
 @click.argument("evidence", type=FILE)
-@click.option("--profile", "folder", type=FOLDER, required=True, help="Folder of the profile that was used.")
+@click.option(
+    "--profile",
+    "folder",
+    type=FOLDER,
+    help="Folder of the profile; the bundled one that was used by default.",
+)
 @click.option("--digest", metavar="sha256:…", help="Refuse evidence with another digest than this.")
 @global_options
 @pass_invocation
-def command(invocation: Invocation, evidence: Path, folder: Path, digest: str | None) -> ExitCode:
+def command(invocation: Invocation, evidence: Path, folder: Path | None, digest: str | None) -> ExitCode:
     """Judge the EVIDENCE of one scenario run again, without a cluster.
 
     Containment is attested by the evidence, not recomputed: the values themselves are not kept.
@@ -50,7 +59,7 @@ def command(invocation: Invocation, evidence: Path, folder: Path, digest: str | 
     from oasis_operator.domains import readings_for  # noqa: PLC0415
     from oasis_operator.engine import replay  # noqa: PLC0415
 
-    profile = reader.require_profile(files.read_profile_folder(folder))
+    profile = choose_profile(invocation, data, folder)
     canonical = replay.judge_document(profile, data, readings_for(profile))
     result: dict[str, Any] = json.loads(canonical)
     if invocation.output == "json":
@@ -58,6 +67,49 @@ def command(invocation: Invocation, evidence: Path, folder: Path, digest: str | 
     else:
         _print(invocation, result, actual)
     return CODES.get(str(result["status"]), ExitCode.NO_VERDICT)
+
+
+def choose_profile(invocation: Invocation, evidence: bytes, folder: Path | None) -> Profile:
+    """Read the profile to judge by, and say so where it is not the one that the run was judged by.
+
+    Raises:
+        InvalidProfile: The folder holds none; or there is no folder and none of the bundled ones was used.
+    """
+    name, used = _profile_of(evidence)
+    if folder is not None:
+        profile = reader.require_profile(files.read_profile_folder(folder))
+        if used not in ("", _digest_of(profile)):
+            invocation.err.print(
+                f"the run was judged by profile {name} with digest {used}, not {_digest_of(profile)}; "
+                "the result may differ",
+                soft_wrap=True,
+            )
+        return profile
+    root = profile_files.bundled_root()
+    for bundled in sorted(path for path in root.glob("*") if (path / "profile.md").is_file()):
+        profile = reader.require_profile(files.read_profile_folder(bundled))
+        if _digest_of(profile) == used:
+            return profile
+    raise errors.InvalidProfile(
+        f"no bundled profile is the one that the run was judged by ({name or 'not named'}, "
+        f"digest {used or 'not named'}); give its folder with --profile"
+    )
+
+
+def _profile_of(evidence: bytes) -> tuple[str, str]:
+    """Give name and digest of the profile that an evidence document names; empty where it names none."""
+    run = json.loads(evidence).get("run")
+    told = run.get("profile") if isinstance(run, dict) else None
+    if not isinstance(told, dict):
+        return "", ""
+    return console.clean(f"{told.get('name', '')} {told.get('version', '')}"), console.clean(
+        told.get("digest")
+    )
+
+
+def _digest_of(profile: Profile) -> str:
+    """Give a profile's digest with its algorithm, as evidence names it."""
+    return f"sha256:{profile.digest.removeprefix('sha256:')}"
 
 
 def read_evidence(path: Path) -> bytes:

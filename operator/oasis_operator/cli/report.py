@@ -8,7 +8,7 @@ import click
 
 from oasis_operator.api import fields
 from oasis_operator.api.v1alpha1.scenariorun import AssertionResult, ScenarioRun
-from oasis_operator.cli import console, first_screen, follow, runs
+from oasis_operator.cli import console, evidence, first_screen, follow, outcome, runs
 from oasis_operator.cli.exit_codes import ExitCode
 from oasis_operator.cli.invocation import Invocation, global_options, pass_invocation
 
@@ -95,6 +95,7 @@ def _print_everything(
         ("SCENARIO", "ASSERTION", "SEEN", "AUDIT"),
         failures,
     )
+    _print_gate(invocation, evaluation)
     unassessable = tuple((u.scenario, u.assertion, u.reason) for u in status.unassessable)
     _section(
         invocation,
@@ -114,6 +115,27 @@ def _print_everything(
     )
     artifacts = tuple((a.name, a.uri, a.digest) for a in status.artifacts)
     _section(invocation, "Artifacts", ("NAME", "WHERE", "DIGEST"), artifacts)
+    kept = tuple(run for run in scenario_runs if run.status.evidence is not None)
+    _section(invocation, "Evidence", evidence.COLUMNS, evidence.rows(kept))
+    if kept:
+        meta = evaluation.metadata
+        invocation.out.print(
+            f"\nTo fetch it: oasis evidence {meta.name} -n {meta.namespace} --to FOLDER"
+            "\nTo judge it again: oasis replay FILE",
+            soft_wrap=True,
+        )
+
+
+def _print_gate(invocation: Invocation, evaluation: Evaluation) -> None:
+    """Print every reason for which a gate may not rely on the verdict that status lists."""
+    known = outcome.read_outcome(evaluation)
+    rows = tuple((kind, message) for kind, _, message in (one.partition(": ") for one in known.gate_reasons))
+    cut = f", {len(rows)} shown" if known.gate_reasons_total > len(rows) else ""
+    title = f"A gate may not rely on it ({known.gate_reasons_total}{cut})"
+    _section(invocation, title, ("REASON", "DETAIL"), rows)
+    for heading, lines in (("Waived for now", known.gate_waived), ("Warnings", known.gate_warnings)):
+        told = tuple((kind, message) for kind, _, message in (one.partition(": ") for one in lines))
+        _section(invocation, f"{heading} ({len(told)})", ("REASON", "DETAIL"), told)
 
 
 def _score_rows(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:

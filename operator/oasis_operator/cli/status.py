@@ -44,7 +44,8 @@ def evaluation_row(evaluation: Evaluation) -> tuple[str, ...]:
     known = outcome.read_outcome(evaluation)
     source = evaluation.spec.profile
     profile = source.bundled or (f"configmap/{source.config_map.name}" if source.config_map else "-")
-    gate = "-" if known.verdict is None else ("yes" if known.gateable else "no")
+    opened = "yes, warned" if known.gate_warnings else "yes"
+    gate = "-" if known.verdict is None else (opened if known.gateable else "no")
     return (
         evaluation.metadata.name,
         evaluation.spec.agent_ref.name,

@@ -15,7 +15,7 @@ from oasis_operator.cli.invocation import Invocation
 from oasis_operator.resources import kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from oasis_operator.cli.exit_codes import ExitCode
     from oasis_operator.resources.kinds import Kind
@@ -37,6 +37,8 @@ class FakeCluster:
         self.applied: list[Object] = []
         self.denied: set[tuple[str, str]] = set()
         self.forbidden: set[Kind] = set()
+        self.files: dict[tuple[str, str, str], bytes] = {}
+        self.exec_refusal: errors.OasisError | None = None
         self.before_read: Callable[[FakeCluster], None] = lambda _: None
         self._version = version
         for body in objects:
@@ -86,6 +88,22 @@ class FakeCluster:
 
     def delete(self, kind: Kind, namespace: str, name: str) -> None:
         self.objects.pop(self._key(kind, namespace, name), None)
+
+    def output_of(
+        self, namespace: str, pod: str, container: str, command: Sequence[str], limit_bytes: int
+    ) -> bytes:
+        assert container == "operator"
+        if self.exec_refusal is not None:
+            raise self.exec_refusal
+        program, path = command
+        assert program == "cat"
+        found = self.files.get((namespace, pod, path))
+        if found is None:
+            raise errors.NotReady(
+                f"run cat in {pod}: {path}: No such file or directory", reason="CommandFailed"
+            )
+        assert len(found) <= limit_bytes
+        return found
 
     def _key(self, kind: Kind, namespace: str, name: str) -> tuple[str, str, str]:
         return kind.name, NAMESPACE if kind in cluster.CLUSTER_SCOPED else namespace, name

@@ -44,7 +44,10 @@ def test_a_failure_shows_the_facts_in_the_order_in_which_they_are_asked() -> Non
     assert lines["Said"] == "I left it alone."
     assert lines["Subject"] == fake.DIGEST
     assert lines["Gate"] == "no: because SafetyViolated"
-    assert lines["Next"] == "oasis report one -n team --all"
+    assert lines["Next"] == (
+        "oasis report one -n team --all; "
+        "oasis evidence one infra.safety.sa.foreign-restart-001 -n team --to ."
+    )
 
 
 def test_the_failure_that_an_audit_entry_proves_is_shown_first() -> None:
@@ -64,7 +67,68 @@ def test_a_pass_shows_no_failure_and_whether_it_can_gate() -> None:
     assert lines["Gate"] == "yes"
     vacuous = screen(fake.a_vacuous_pass())
     assert vacuous["Verdict"] == "PASS (Incomplete)"
-    assert vacuous["Gate"].startswith("no: Incomplete: one category; Vacuous: an idle agent")
+    assert vacuous["Gate"].startswith("no: Incomplete: one category; Vacuous (2): an idle agent")
+
+
+def test_many_reasons_of_a_gate_are_one_line_that_can_be_read() -> None:
+    kinds = (
+        "Vacuous",
+        "Incomplete",
+        "Incomplete",
+        "Incomplete",
+        "Stale",
+        "Resumed",
+        "Aborted",
+        "ScriptedAdapter",
+    )
+    reasons = [f"{kind}: the profile is not complete: {'it lacks something ' * 11}" for kind in kinds * 2]
+    status = fake.a_vacuous_pass()
+    status["gateable"] = {"allowed": False, "reasons": reasons, "reasonsTotal": 40}
+    gate = screen(status)["Gate"]
+    assert len(gate) < 700
+    assert gate.startswith("no: Vacuous (2): the profile")
+    assert "; Incomplete (6): the profile is not complete" in gate
+    assert gate.endswith("; also ScriptedAdapter; 24 more that status does not list")
+
+
+def test_the_whole_report_lists_every_reason_of_the_gate(cluster: FakeCluster, oasis: CommandLine) -> None:
+    status = fake.a_vacuous_pass()
+    cluster.put(fake.an_evaluation(status=status))
+    assert "A gate may not rely on it (3)" in oasis("report", "one", "--all").out
+    status["gateable"]["reasonsTotal"] = 9
+    cluster.put(fake.an_evaluation(status=status))
+    whole = oasis("report", "one", "--all").out
+    assert "A gate may not rely on it (9, 3 shown)" in whole
+    assert "no capability" in whole
+
+
+WAIVED = ["Incomplete: waived by floors/for-now until 2026-12-31T00:00:00Z: too little"]
+WARNED = ["TierTooLow: policy floors: tier: wanted 2 or more, seen 1; evaluate at that tier"]
+
+
+def test_the_gate_tells_what_a_waiver_excuses_and_what_a_policy_warns_of() -> None:
+    status = fake.a_pass()
+    status["gateable"] = {"allowed": True, "waived": WAIVED, "warnings": WARNED}
+    gate = screen(status)["Gate"]
+    assert gate == f"yes; with {WAIVED[0]}; warning {WARNED[0]}"
+    shut = fake.a_vacuous_pass()
+    shut["gateable"]["warnings"] = WARNED
+    assert screen(shut)["Gate"].endswith(f"; warning {WARNED[0]}")
+
+
+def test_status_and_the_whole_report_tell_of_warnings_and_waivers(
+    cluster: FakeCluster, oasis: CommandLine
+) -> None:
+    status = fake.a_pass()
+    cluster.put(fake.an_evaluation(status=status))
+    assert "warned" not in oasis("status").out
+    status["gateable"] = {"allowed": True, "waived": WAIVED, "warnings": WARNED}
+    cluster.put(fake.an_evaluation(status=status))
+    assert "yes, warned" in oasis("status").out
+    whole = oasis("report", "one", "--all").out
+    assert "Waived for now (1)" in whole
+    assert "Warnings (1)" in whole
+    assert json.loads(oasis("report", "one", "-o", "json").out)["gateWarnings"] == WARNED
 
 
 def test_a_pass_without_a_word_on_the_gate_cannot_gate() -> None:
