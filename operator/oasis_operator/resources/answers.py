@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import rfc8785
 
+from oasis_operator.wire.agent import read_capabilities
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oasis_operator.api.v1alpha1 import agent
     from oasis_operator.api.v1alpha1.evaluation_status import EvaluationStatus
+    from oasis_operator.api.v1alpha1.script import Scripted
 
 NAME = "identity.json"
 MEDIA_TYPE = "application/json"
 
 
-def of_scripted(scripted: agent.Scripted, configuration: Mapping[str, Any]) -> dict[str, Any]:
+def of_scripted(scripted: Scripted, configuration: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer of a scripted agent, which its own spec gives.
+
+    It has no capabilities: a script is played whatever was said before.
 
     Spec: 04-execution §1.
     """
@@ -35,7 +39,11 @@ def of_scripted(scripted: agent.Scripted, configuration: Mapping[str, Any]) -> d
 
 def dump(answer: Mapping[str, Any]) -> bytes:
     """Return the document's bytes."""
-    return rfc8785.dumps({"identity": answer["identity"], "configuration": answer["configuration"]})
+    body: dict[str, Any] = {"identity": answer["identity"], "configuration": answer["configuration"]}
+    capabilities = read_capabilities(answer)
+    if capabilities:
+        body["capabilities"] = list(capabilities)
+    return rfc8785.dumps(body)
 
 
 def load(content: bytes) -> dict[str, Any]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import fnmatch
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.api import fields
-from oasis_operator.api.v1alpha1 import agent
+from oasis_operator.api.v1alpha1.script import Witness
 from oasis_operator.model import scenario, witness
 from oasis_operator.resources import agent_pod, network_policy
+from oasis_operator.wire.agent import CONVERSATION_CONTEXT
 from oasis_operator.world import check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
+    from oasis_operator.api.v1alpha1 import agent
+    from oasis_operator.api.v1alpha1.script import Scripted, Step
     from oasis_operator.resources.reach_pod import Target
 
 DELIVERABLE = frozenset(
@@ -25,9 +29,17 @@ DELIVERABLE = frozenset(
     }
 )
 """Stimuli that this environment can apply: prompts and context through the adapter, the rest as state.
-Nothing here can act at a moment of the run, so a temporal condition is a gap found at preflight."""
+Nothing here can act at a moment of the run, so a temporal condition is a gap found at preflight. Context
+needs an agent that takes it, besides."""
 
+_NO_MOMENT = "leave the scenario out: nothing of this environment acts at a moment of a run"
+_NO_TARGET = "name the object that holds it in the stimulus's `target`"
+_NO_CONTEXT = (
+    f"use an agent that declares the capability {CONVERSATION_CONTEXT}: one over HTTP that reads `context` "
+    "lists it under `capabilities` in its identity answer, a scripted one cannot; or leave the scenario out"
+)
 
+_SPOKEN_BEFORE = scenario.StimulusType.CONVERSATION_CONTEXT
 _PLACED = frozenset({scenario.StimulusType.ENVIRONMENTAL_STATE, scenario.StimulusType.TOOL_OUTPUT_INJECTION})
 
 
@@ -119,19 +131,40 @@ def context(wanted: scenario.Scenario) -> list[dict[str, str]]:
     return [{"role": "user", "content": item.value or ""} for item in wanted.stimuli if item.type is kind]
 
 
-def undeliverable(wanted: scenario.Scenario) -> tuple[str, ...]:
-    """Return the paths of the stimuli that cannot be applied here; empty where all can.
+@dataclass(frozen=True, slots=True)
+class Undeliverable:
+    """A stimulus that cannot be applied in a run.
 
-    One that is placed as state needs a target, since nothing could show otherwise that it was placed.
+    Attributes:
+        where: Its place and type, such as `stimuli[1] (temporal_condition)`.
+        remedy: What to do about it.
+    """
 
-    Spec: 08-provider-conformance §3.6.
+    where: str
+    remedy: str
+
+
+def undeliverable(wanted: scenario.Scenario, capabilities: Collection[str]) -> tuple[Undeliverable, ...]:
+    """Return the stimuli that cannot be applied; empty where all can.
+
+    One that is placed as state needs a target, since nothing could show otherwise that it was placed. Earlier
+    turns need an agent that says that it reads them: to one that ignores them the stimulus was not applied.
+
+    Args:
+        wanted: The scenario.
+        capabilities: What the agent declares, of `wire.agent.CAPABILITIES`.
+
+    Spec: 08-provider-conformance §3.1, 08-provider-conformance §3.6.
     """
     found = []
     for index, item in enumerate(wanted.stimuli):
+        place = f"stimuli[{index}] ({item.type}"
         if item.type not in DELIVERABLE:
-            found.append(f"stimuli[{index}] ({item.type})")
+            found.append(Undeliverable(f"{place})", _NO_MOMENT))
         elif item.type in _PLACED and not item.target:
-            found.append(f"stimuli[{index}] ({item.type} without target)")
+            found.append(Undeliverable(f"{place} without target)", _NO_TARGET))
+        elif item.type is _SPOKEN_BEFORE and CONVERSATION_CONTEXT not in capabilities:
+            found.append(Undeliverable(f"{place}, which the agent does not say that it reads)", _NO_CONTEXT))
     return tuple(found)
 
 
@@ -156,9 +189,7 @@ def http_adapter(spec: agent.AgentSpec) -> dict[str, str]:
     return {"kind": "http", "url": agent_pod.agent_url(spec), **given}
 
 
-def _script(
-    scripted: agent.Scripted, scenario_id: str, witnesses: witness.Witnesses | None
-) -> dict[str, Any]:
+def _script(scripted: Scripted, scenario_id: str, witnesses: witness.Witnesses | None) -> dict[str, Any]:
     for script in scripted.scripts:
         if any(fnmatch.fnmatchcase(scenario_id, glob) for glob in script.scenarios):
             answer = script.answer if script.answer is not None else scripted.answer
@@ -168,14 +199,14 @@ def _script(
                 "reasoning": script.reasoning or "",
             }
     if scripted.witness is not None and witnesses is not None:
-        satisfying = scripted.witness is agent.Witness.SATISFYING
+        satisfying = scripted.witness is Witness.SATISFYING
         played = witnesses.satisfying if satisfying else witnesses.violating
         steps = [dict(step) for step in played.steps]
         return {"steps": steps, "answer": played.answer, "reasoning": played.reasoning}
     return {"steps": [], "answer": scripted.answer or "", "reasoning": ""}
 
 
-def _step(step: agent.Step) -> dict[str, Any]:
+def _step(step: Step) -> dict[str, Any]:
     if step.request is None:
         return {"pause_seconds": step.pause_seconds}
     request = fields.dump(step.request)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.errors import AgentFault
+from oasis_operator.model.text import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,14 +34,13 @@ MAX_ACTIONS = 10_000
 #: Longest name, version, tool, model or action id kept, in characters.
 MAX_NAME = 256
 
+#: An agent with this capability reads ``context``, the earlier turns that come with a prompt.
+CONVERSATION_CONTEXT = "conversation_context"
+CAPABILITIES = (CONVERSATION_CONTEXT,)
+
 _MAX_SAFE_INTEGER = 2**53 - 1
 # Possessive repeats keep the scan linear and without a backtracking stack.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
-# Colours and cursor moves with short parameters only: a long one could carry a value out of sight.
-_ESCAPE_SEQUENCE = re.compile(r"\x1b\[\d{0,3}(?:[;:]\d{0,3}){0,7}[A-Za-z]")
-_LINE_END = re.compile(r"\r\n?")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,8 @@ class Prompt:
         tools: Names of the tools it may use, in declared order.
         mode: The operating mode it is to keep to.
         scope: ``namespaces`` and ``zones`` of its task, each a list that may be absent.
-        context: Earlier turns of the conversation, ``{role, content}``; left out of the body when empty.
+        context: Earlier turns of the conversation, ``{role, content}``; left out of the body when empty. Only
+            agents with the capability ``CONVERSATION_CONTEXT`` are given any.
 
     Spec: 04-execution §1.
     """
@@ -85,19 +86,24 @@ class Identity:
         version: Not empty; a semantic version by the contract, which is not checked here.
         description: May be empty.
         configuration: Dimensions of the profile's agent configuration; may be empty.
+        capabilities: Which of ``CAPABILITIES`` it has, sorted; empty for an agent of the bare contract.
 
-    Spec: 04-execution §1.
+    Spec: 04-execution §1, 08-provider-conformance §3.1.
     """
 
     name: str
     version: str
     description: str = ""
     configuration: Mapping[str, Any] = field(default_factory=dict)
+    capabilities: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Give identity and configuration as the two members of the contract."""
+        """Give the two members of the contract, and capabilities where there are any."""
         identity = {"name": self.name, "version": self.version, "description": self.description}
-        return {"identity": identity, "configuration": dict(self.configuration)}
+        body: dict[str, Any] = {"identity": identity, "configuration": dict(self.configuration)}
+        if self.capabilities:
+            body["capabilities"] = list(self.capabilities)
+        return body
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +155,6 @@ class Answer:
     final_answer: str = ""
     model: str = ""
     truncated: bool = False
-
-
-def clean_text(text: str) -> str:
-    """Make text safe to store, show and search.
-
-    Colour sequences, control characters (but tab and line feed) and bidirectional overrides go, line ends
-    become line feeds, lone surrogates become U+FFFD. What is printable stays.
-    """
-    text = _ESCAPE_SEQUENCE.sub("", _LINE_END.sub("\n", text))
-    return _SURROGATE.sub("\ufffd", _UNPRINTABLE.sub("", text))
 
 
 def decode(raw: bytes) -> str:
@@ -214,7 +210,19 @@ def parse_identity(raw: bytes) -> Identity:
     if not name or not version:
         raise _malformed("identity has no name or no version")
     description = _as_text(identity.get("description"))[: 16 * MAX_NAME]
-    return Identity(name=name, version=version, description=description, configuration=configuration or {})
+    return Identity(
+        name=name,
+        version=version,
+        description=description,
+        configuration=configuration or {},
+        capabilities=read_capabilities(body),
+    )
+
+
+def read_capabilities(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the known capabilities that a body lists, sorted; what is unknown, or no list, is none."""
+    told = body.get("capabilities")
+    return tuple(sorted(name for name in CAPABILITIES if isinstance(told, list) and name in told))
 
 
 def _read_actions(told: list[Any]) -> tuple[Action, ...]:

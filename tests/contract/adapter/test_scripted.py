@@ -195,3 +195,19 @@ async def test_requests_need_access(tmp_path: Path) -> None:
         await adapter.start({"kind": "scripted", "steps": [request("GET", PODS)]})
         transcript = await adapter.transcript()
     assert (transcript["outcome"], transcript["delivered_at"]) == ("not_delivered", None)
+
+
+async def test_a_query_given_as_text_or_in_the_path_is_sent_as_it_stands(tmp_path: Path) -> None:
+    objects = {PODS: {"kind": "PodList", "items": []}}
+    async with an_api_server(tmp_path, objects) as api, an_adapter(tmp_path) as adapter:
+        transcript = await play(
+            adapter,
+            api,
+            request("GET", PODS, query="limit=5&labelSelector=app%3Da%20b,c%3Dd"),
+            request("GET", f"{PODS}?limit=5&labelSelector=app%3Da%20b,c%3Dd"),
+        )
+    assert [asked[1] for asked in api.asked] == [f"{PODS}?limit=5&labelSelector=app%3Da%20b,c%3Dd"] * 2
+    assert [action["error"] for action in transcript["actions"]] == ["", ""]
+    assert [action["arguments"] for action in transcript["actions"]] == [
+        {"method": "GET", "path": PODS, "query": {"limit": "5", "labelSelector": "app=a b,c=d"}}
+    ] * 2

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from oasis_operator.errors import AgentFault
+from oasis_operator.model.text import clean_text
 from oasis_operator.wire.agent import (
     MALFORMED,
     MAX_ANSWER_BYTES,
@@ -15,7 +16,6 @@ from oasis_operator.wire.agent import (
     Answer,
     Identity,
     Prompt,
-    clean_text,
     decode,
     parse_answer,
     parse_identity,
@@ -115,6 +115,26 @@ def test_bytes_are_repaired() -> None:
 )
 def test_an_identity_is_read_nested_or_flat(raw: bytes) -> None:
     assert parse_identity(raw) == Identity("n", "1", "", {"mode": "x"})
+
+
+@pytest.mark.parametrize(
+    ("told", "read"),
+    [
+        (["conversation_context"], ("conversation_context",)),
+        (["telepathy", 7, "conversation_context", "conversation_context"], ("conversation_context",)),
+        (["Conversation_Context"], ()),
+        ("conversation_context", ()),
+        ({"conversation_context": True}, ()),
+        (None, ()),
+    ],
+)
+@pytest.mark.parametrize("nested", [True, False])
+def test_capabilities_are_a_list_of_known_words(told: Any, read: tuple[str, ...], nested: bool) -> None:
+    who = {"name": "n", "version": "1"}
+    body = {"identity": who, "capabilities": told} if nested else {**who, "capabilities": told}
+    identity = parse_identity(json.dumps(body).encode())
+    assert identity.capabilities == read
+    assert identity.to_json().get("capabilities", []) == list(read)
 
 
 @pytest.mark.parametrize(

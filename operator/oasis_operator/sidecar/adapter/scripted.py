@@ -18,6 +18,7 @@ import yarl
 from oasis_operator.errors import AgentFault
 from oasis_operator.sidecar.adapter.faults import not_delivered
 from oasis_operator.sidecar.adapter.http_client import Received, open_session, read_bounded, trust_only
+from oasis_operator.sidecar.adapter.query import split_target, values_of
 from oasis_operator.wire.agent import Action, Identity, decode
 from oasis_operator.wire.fields import Fields, fault
 
@@ -47,21 +48,26 @@ class Request:
     Attributes:
         method: Upper case.
         path: Starts with a slash; without a query.
-        query: Added to the path; may be empty.
+        query: What follows the question mark, escaped; may be empty.
         body: JSON value, or text that is sent as it stands; None sends none.
         content_type: Of the body.
     """
 
     method: str
     path: str
-    query: Mapping[str, str]
+    query: str
     body: Any
     content_type: str
 
     def arguments(self) -> dict[str, Any]:
         """Give the request as the arguments of an action; what is empty is left out."""
-        told = {"method": self.method, "path": self.path, "query": dict(self.query), "body": self.body}
+        told = {"method": self.method, "path": self.path, "query": values_of(self.query), "body": self.body}
         return {name: value for name, value in told.items() if value not in (None, {})}
+
+    def url(self, server: str) -> yarl.URL:
+        """Give the address below a server's, as it is sent."""
+        query = f"?{self.query}" if self.query else ""
+        return yarl.URL(f"{server.rstrip('/')}{self.path}{query}", encoded=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,26 +148,16 @@ def _parse_request(request: Fields) -> Request:
     method = request.text("method", longest=16).upper()
     if method not in _METHODS:
         raise fault(request.at("method"), method, f"want one of {', '.join(_METHODS)}")
-    path = request.text("path", longest=8192)
-    if not path.startswith("/") or "?" in path or "#" in path:
-        raise fault(request.at("path"), path, "want a path from / without a query")
+    path, query = split_target(request)
     return Request(
         method=method,
         path=path,
-        query={name: _query_value(request, name, value) for name, value in request.mapping("query").items()},
+        query=query,
         body=request.body.get("body"),
         content_type=request.text(
             "content_type", _PATCH_TYPE if method == "PATCH" else "application/json", longest=256
         ),
     )
-
-
-def _query_value(request: Fields, name: str, value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if not isinstance(value, str | int):
-        raise fault(f"{request.at('query')}.{name}", value, "want a string, a whole number or a boolean")
-    return str(value)
 
 
 async def _run_steps(
@@ -186,8 +182,7 @@ async def _act(name: str, request: Request, session: aiohttp.ClientSession, cred
             asyncio.timeout(_REQUEST_SECONDS),
             session.request(
                 request.method,
-                yarl.URL(credential.server.rstrip("/") + request.path, encoded=True),
-                params=request.query or None,
+                request.url(credential.server),
                 data=_render_body(request.body),
                 headers=_headers(request, credential),
                 allow_redirects=False,

@@ -24,9 +24,9 @@ def test_a_script_is_read_step_by_step() -> None:
     )
     assert script == Script(
         steps=(
-            Request("PATCH", "/a", {}, {"b": 1}, "application/strategic-merge-patch+json"),
+            Request("PATCH", "/a", "", {"b": 1}, "application/strategic-merge-patch+json"),
             2,
-            Request("GET", "/a", {"limit": "1", "watch": "true", "x": "y"}, None, "application/json"),
+            Request("GET", "/a", "limit=1&watch=true&x=y", None, "application/json"),
         ),
         answer="done",
         stop_on_error=True,
@@ -50,15 +50,23 @@ def test_a_script_is_read_step_by_step() -> None:
         ),
         (
             {"request": {"method": "GET", "path": "https://elsewhere/"}},
-            "adapter.steps[1].request.path: 'https://elsewhere/': want a path from / without a query",
+            "adapter.steps[1].request.path: 'https://elsewhere/': want a path from / without a fragment",
         ),
         (
-            {"request": {"method": "GET", "path": "/a?b"}},
-            "adapter.steps[1].request.path: '/a?b': want a path from / without a query",
+            {"request": {"method": "GET", "path": "/a?b#c"}},
+            "adapter.steps[1].request.path: '/a?b#c': want a path from / without a fragment",
+        ),
+        (
+            {"request": {"method": "GET", "path": "/a?b=1", "query": {"c": 1}}},
+            "adapter.steps[1].request.path: '/a?b=1': has a query, and so has adapter.steps[1].request.query; give it in one of them",
+        ),
+        (
+            {"request": {"method": "GET", "path": "/", "query": 1}},
+            "adapter.steps[1].request.query: 1: want an object",
         ),
         (
             {"request": {"method": "GET", "path": "/", "query": {"a": []}}},
-            "adapter.steps[1].request.query.a: []: want a string, a whole number or a boolean",
+            "adapter.steps[1].request.query.a: []: want a string, a whole number or a boolean, or a list of them",
         ),
     ],
 )
@@ -72,3 +80,28 @@ def test_an_unknown_kind_is_told_which_there_are() -> None:
     with pytest.raises(InvalidInput) as caught:
         find_kind({"kind": "telepathy"})
     assert caught.value.message == f"adapter.kind: 'telepathy': want one of {', '.join(KINDS)}"
+
+
+@pytest.mark.parametrize(
+    ("members", "query", "values"),
+    [
+        ({"query": "limit=1&watch=true"}, "limit=1&watch=true", {"limit": "1", "watch": "true"}),
+        ({"query": "?limit=1"}, "limit=1", {"limit": "1"}),
+        ({"path": "/a?limit=1"}, "limit=1", {"limit": "1"}),
+        ({"path": "/a?"}, "", {}),
+        ({"query": "s=app%3Dweb,b%20c d"}, "s=app%3Dweb,b%20c%20d", {"s": "app=web,b c d"}),
+        ({"query": "dryRun"}, "dryRun", {"dryRun": ""}),
+        ({"query": {"dryRun": ["All", "All"], "n": 1}}, "dryRun=All&dryRun=All&n=1", {"dryRun": ["All", "All"], "n": "1"}),
+        ({"query": {"s": "a=b&c"}}, "s=a%3Db%26c", {"s": "a=b&c"}),
+        ({"query": ""}, "", {}),
+    ],
+)  # fmt: skip
+def test_a_query_may_be_text_or_values_beside_the_path_or_in_it(
+    members: dict[str, Any], query: str, values: dict[str, Any]
+) -> None:
+    step = {"request": {"method": "GET", "path": "/a", **members}}
+    (request,) = parse_script({"kind": "scripted", "steps": [step]}).steps
+    assert isinstance(request, Request)
+    assert (request.path, request.query) == ("/a", query)
+    assert str(request.url("https://h:6443/")) == f"https://h:6443/a{f'?{query}' if query else ''}"
+    assert request.arguments() == {"method": "GET", "path": "/a", **({"query": values} if values else {})}
