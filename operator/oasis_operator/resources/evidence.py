@@ -59,7 +59,7 @@ def first_part(
             "username": "",
             "groups": [],
             "credential_ids": [],
-            "source_ips": [agent_pod.ip] if agent_pod and agent_pod.ip else [],
+            "source_ips": list(agent_pod.ips) if agent_pod else [],
         },
         "stimuli": [dict(item) for item in stimuli],
         "transcript": dict(transcript),

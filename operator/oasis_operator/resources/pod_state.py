@@ -6,6 +6,7 @@ are passed on as they are, since they name the remedy better than we could.
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,7 @@ class PodState:
         message: What was said with it.
         containers: Its containers, native sidecars included.
         labels: Its labels.
+        ips: All its addresses in canonical form, `ip` included; one of each family in a dual-stack cluster.
     """
 
     uid: str
@@ -79,6 +81,7 @@ class PodState:
     message: str
     containers: tuple[Container, ...]
     labels: Mapping[str, str]
+    ips: tuple[str, ...] = ()
 
     def container(self, name: str) -> Container:
         """Return a container; one that the kubelet has not told of yet neither runs nor waits."""
@@ -148,7 +151,24 @@ def pod_state(pod: Mapping[str, Any] | None) -> PodState | None:
         message=status.get("message") or account.get("message") or "",
         containers=tuple(_container(item) for item in statuses),
         labels=meta.get("labels") or {},
+        ips=_addresses(status),
     )
+
+
+def _addresses(status: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return every address that a status tells of, as an API server writes it, without repetitions."""
+    told = (status.get("podIP"), *(item.get("ip") for item in status.get("podIPs") or ()))
+    return tuple(dict.fromkeys(_canonical(address) for address in told if address))
+
+
+def _canonical(text: str) -> str:
+    """Return the one spelling of an address; a text that is none stays as it is and equals no address."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text
+    mapped = getattr(address, "ipv4_mapped", None)
+    return str(mapped or address)
 
 
 def _container(status: Mapping[str, Any]) -> Container:
