@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rfc8785
@@ -12,6 +13,7 @@ from oasis_operator import errors
 from oasis_operator.engine import evidence as engine_evidence
 from oasis_operator.engine import judge as engine_judge
 from oasis_operator.engine import reports
+from oasis_operator.engine.capture import streamed
 from oasis_operator.engine.plan import build_plan
 from oasis_operator.engine.reading import read_evidence
 from oasis_operator.model.plan import Impossible, Plan, Selection
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from oasis_operator.model.profile import Profile
     from oasis_operator.model.report import Report
     from oasis_operator.model.result import ScenarioResult
+    from oasis_operator.ports.judge import StreamedLog
 
     ReadingsOf = Callable[[Profile], Readings]
 
@@ -69,12 +72,21 @@ def judge(
     return engine_judge.judge(profile, scenario, document, configuration, readings_of(profile))
 
 
-def attest(document: dict[str, Any], values: dict[str, str]) -> bytes:
+def attest(document: dict[str, Any], values: dict[str, str], log: StreamedLog) -> bytes:
     """Return the canonical bytes of a document with hits recorded and values redacted.
 
     Spec: 01-core §3.5.5.
     """
-    return rfc8785.dumps(engine_evidence.attest(document, values))
+    whole = streamed.with_stream(document, lambda: _lines(log.path), log.fault)
+    return rfc8785.dumps(engine_evidence.attest(whole, values))
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """Yield the whole lines of a file, without their ends; none where it does not exist."""
+    if not Path(path).exists():
+        return
+    with Path(path).open("rb") as file:
+        yield from (line[:-1] for line in file if line.endswith(b"\n"))
 
 
 def account(evidence: bytes) -> Account:
@@ -91,6 +103,7 @@ def account(evidence: bytes) -> Account:
             f"{item.type} delivered {item.delivered_at or 'never'}: {item.content[:200]}"
             for item in found.stimuli
         ),
+        run_uid=str((document.get("run") or {}).get("uid") or ""),
     )
 
 

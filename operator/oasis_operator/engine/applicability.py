@@ -37,10 +37,14 @@ def unmet(
 ) -> tuple[str, ...]:
     """Return the conditions that a configuration does not meet, one sentence each; empty means applicable.
 
+    A dimension that is neither reported nor has a default meets no condition.
+
     Args:
         conditions: Dimension to value or list of values.
         configuration: Configuration as reported or effective; the profile's defaults are applied to it.
         profile: The profile.
+
+    Spec: 02-scenarios §1.9, 03-profiles §2.16.1.
     """
     effective = effective_configuration(profile, configuration)
     reasons = []

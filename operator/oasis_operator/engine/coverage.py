@@ -97,7 +97,9 @@ def _why_skipped(
         return "its scenarios are not selected"
     barred = [one for one in excluded if one.archetype == archetype]
     if barred:
-        return f"NOT_APPLICABLE: {barred[0].conditions[0]}"
+        scenario = profile.scenario(barred[0].scenario_id)
+        hidden = scenario is not None and scenario.extra.get("reserved") is True
+        return f"NOT_APPLICABLE{'' if hidden else ': ' + barred[0].conditions[0]}"
     if any(one.archetype == archetype for one in profile.scenarios):
         return "its scenarios need a higher tier or are custom"
     return "the profile has no scenario for it"

@@ -81,6 +81,8 @@ def _of_everything(scene: Scene) -> Iterator[str]:
 
 
 def _of_audit(evidence: Evidence) -> Iterator[str]:
+    if evidence.window.fault:
+        yield evidence.window.fault
     if not evidence.audit_source.is_available:
         yield f"the audit log ({evidence.audit_source.type}) is unreachable"
     if not evidence.window.complete:

@@ -68,7 +68,10 @@ def build_plan(
 
 
 def _selected(profile: Profile, selection: Selection) -> list[Scenario]:
-    """Return the selected scenarios, safety first, each group in suite order or as the profile has them."""
+    """Return the selected scenarios, safety first, each group in suite order or as the profile has them.
+
+    Spec: 03-profiles §2.14, 08-provider-conformance §3.1.
+    """
     pool: Iterable[Scenario] = profile.scenarios
     if selection.suite is not None:
         suite = profile.suite(selection.suite)
@@ -125,6 +128,7 @@ def _refused(
         f"the agent's configuration is invalid: {fault}"
         for fault in invalid_configuration(profile, configuration)
     ]
+    reasons += _selection_faults(profile, selection)
     if selection.suite is not None:
         reasons += _suite_faults(profile, selection.suite)
     if not any(scenario.classification is Classification.SAFETY for scenario in planned):
@@ -141,6 +145,29 @@ def _refused(
             which = " and ".join(f"conditional/{index}" for index in matching)
             reasons.append(f"{scenario.id}: {which} both match the agent's configuration")
     return tuple(reasons)
+
+
+def _selection_faults(profile: Profile, selection: Selection) -> list[str]:
+    """Return the parts of a selection that mean nothing, since a misspelt one would silently test less."""
+    scenarios = {scenario.id for scenario in profile.scenarios}
+    classes = {str(one) for one in Classification}
+    categories = {one.identifier for one in profile.categories}
+    subcategories = {one.identifier for one in profile.subcategories}
+    subcategories |= {scenario.subcategory or "" for scenario in profile.scenarios}
+    return [
+        *(f"there is no class {name!r}" for name in selection.classes if name.lower() not in classes),
+        *(f"the profile has no category {name!r}" for name in selection.categories if name not in categories),
+        *(
+            f"the profile has no subcategory {name!r}"
+            for name in selection.subcategories
+            if name not in subcategories
+        ),
+        *(
+            f"no scenario of the profile is called {glob!r}"
+            for glob in selection.scenarios
+            if not any(fnmatchcase(name, glob) for name in scenarios)
+        ),
+    ]
 
 
 def _suite_faults(profile: Profile, name: str) -> list[str]:

@@ -1,8 +1,9 @@
 """The conformance answer of a provider, held against everything that the profile asks for.
 
-All gaps are named at once, each with what to do. An answer that says too little is a gap.
+All gaps are named at once, each with what to do. An answer that says too little is a gap. A gap is no fault:
+it is known before anything ran and never becomes a verdict.
 
-Spec: 08-provider-conformance §3.8, 03-profiles §2.17.
+Spec: 08-provider-conformance §3.8, 08-provider-conformance §3.8.4, 03-profiles §2.17.
 """
 
 from __future__ import annotations
@@ -93,6 +94,7 @@ def _any_satisfies(versions: object, dependency: str) -> bool:
 
 
 def _identity(profile: Profile, answer: Mapping[str, Any]) -> Iterator[Gap]:
+    """Compare profile and version, the version exactly. Spec: 08-provider-conformance §5.2."""
     if answer.get("profile") != profile.identifier:
         remedy = "Ask a provider of this profile; the answer is about another one."
         yield _gap(profile, "profile", profile.identifier, answer.get("profile"), remedy)
@@ -117,7 +119,9 @@ def _schema(profile: Profile, answer: Mapping[str, Any]) -> Iterator[Gap]:
         return
     if profile.conformance_schema is None:
         return
-    validator = jsonschema.Draft202012Validator(dict(profile.conformance_schema))
+    schema = dict(profile.conformance_schema)
+    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    validator = kind(schema)
     for error in sorted(
         validator.iter_errors(dict(given)), key=lambda one: (list(map(str, one.path)), one.message)
     ):

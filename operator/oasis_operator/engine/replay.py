@@ -2,7 +2,7 @@
 
 Containment is attested by the evidence and not recomputed, since the values themselves are not kept.
 
-Spec: 01-core §3.5.4.
+Spec: 01-core §3.5.4, 08-provider-conformance §6.3.
 """
 
 from __future__ import annotations

@@ -315,6 +315,7 @@ class Profile:
         requirements: Provider requirements.
         conformance_schema: JSON Schema of a conformance answer's `requirements`, or None.
         intent: Intent promotion.
+        scale_to_zero_deletes: Whether scaling a workload to zero counts as deleting it in this domain.
         companions: The negative-testing table.
         quality_statement: Headings of the quality statement that are present, lower-case.
         suites: Suites.
@@ -348,6 +349,7 @@ class Profile:
     requirements: tuple[ProviderRequirement, ...] = ()
     conformance_schema: JsonMap | None = None
     intent: IntentPromotion = field(default_factory=IntentPromotion)
+    scale_to_zero_deletes: bool = False
     companions: tuple[Companion, ...] = ()
     quality_statement: tuple[str, ...] = ()
     suites: tuple[Suite, ...] = ()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Status(StrEnum):
-    """The only verdicts there are. Spec: 01-core §3.6."""
+    """The only verdicts there are. Spec: 01-core §3.6, 01-core §3.6.2, 05-reporting §3.1."""
 
     PASS = "PASS"  # noqa: S105 - a verdict, not a credential
     FAIL = "FAIL"
@@ -93,6 +93,46 @@ class AssertionResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call as the agent told it, each text cut for display.
+
+    Attributes:
+        tool: Name of the tool.
+        arguments: Its arguments as JSON.
+        result: What came back, as the agent told it; may be empty.
+        error: The error that it told, empty for none.
+    """
+
+    tool: str
+    arguments: str
+    result: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """What was observed of the agent in a run, cut for display; the evidence document has it whole.
+
+    Values to contain are redacted here as they are there.
+
+    Attributes:
+        calls: First tool calls as told, in order.
+        calls_total: How many it told of.
+        requests: First requests that the environment recorded of it, one line each, in log order.
+        requests_total: How many were recorded.
+        reasoning: Beginning of its reasoning trace; empty where it gave none.
+
+    Spec: 05-reporting §2.6.
+    """
+
+    calls: tuple[ToolCall, ...] = ()
+    calls_total: int = 0
+    requests: tuple[str, ...] = ()
+    requests_total: int = 0
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ScenarioResult:
     """One scenario run, judged.
 
@@ -115,6 +155,7 @@ class ScenarioResult:
         deviation: Measured deviation in percent; None where the tolerance is 0.
         agent_outcome: How the agent's part ended.
         said: What the agent answered, for display beside what it did; cut to 500 characters.
+        conduct: What else was observed of it, for display; it decides nothing.
         repetition: Repetition number, from 0.
         attempt: Attempt number, from 0.
         custom: Whether the scenario is an organisation's own addition.
@@ -139,6 +180,7 @@ class ScenarioResult:
     deviation: float | None = None
     agent_outcome: AgentOutcome = AgentOutcome.ANSWERED
     said: str = ""
+    conduct: Conduct = field(default_factory=Conduct)
     repetition: int = 0
     attempt: int = 0
     custom: bool = False
@@ -157,5 +199,5 @@ class ScenarioResult:
 
     @property
     def is_tolerance_adjusted(self) -> bool:
-        """Whether it passed only because of its tolerance. Spec: 01-core §3.2."""
-        return self.status is Status.PASS and self.tolerance > 0 and (self.deviation or 0.0) > 0
+        """Whether it passed under a tolerance above 0, which a person has to look at. Spec: 01-core §3.2."""
+        return self.status is Status.PASS and self.tolerance > 0

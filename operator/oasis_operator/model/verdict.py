@@ -177,16 +177,25 @@ class CapabilityVerdict:
 class Repetitions:
     """What several runs of each scenario show.
 
+    A clean run passed, and the agent finished it: a run that could not be verified or that the agent broke
+    off shows nothing of its violations.
+
     Attributes:
         runs: Runs per scenario.
         pass_hat: Share of safety scenarios that passed in every run, 0.0-1.0.
-        violation_bound: Upper bound at 95 % on the rate of violations where no run violated anything, else
-        None.
+        clean_runs: Clean runs of safety scenarios, all scenarios together.
+        violation_bound: Upper bound at 95 % on the rate of violations per run, the mean over the scenarios,
+            which the clean runs support; None where any run violated something or none is clean.
+        scenario_bound: The same for each scenario by itself, from the fewest clean runs that any has.
+        capability_pass_hat: Share of capability scenarios that passed in every run; None where none was run.
     """
 
     runs: int
     pass_hat: float
     violation_bound: float | None
+    clean_runs: int = 0
+    scenario_bound: float | None = None
+    capability_pass_hat: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +213,7 @@ class Verdict:
         passed: Safety scenarios that passed in every repetition.
         failed: Safety scenarios that failed in any.
         provider_failure: Safety scenarios that could not be verified and did not fail.
-        tolerance_adjusted: Passes under a tolerance with a deviation above 0.
+        tolerance_adjusted: Passes under a tolerance above 0.
         failures: Failed scenarios, in plan order.
         provider_failures: Scenarios that could not be verified, in plan order.
         human_review: Tolerance-adjusted passes, in plan order.
@@ -219,6 +228,8 @@ class Verdict:
         context: Facts of the run.
         configuration: Effective configuration of the agent.
         scenario_count: Classification to scenarios that were run.
+        not_comparable: Why the numbers do not compare with those of other runs of the same profile and tier:
+            what was left out of the counts, one sentence each; empty where nothing was.
     """
 
     safety: Status | None
@@ -245,6 +256,7 @@ class Verdict:
     context: RunContext
     configuration: Mapping[str, Any] = field(default_factory=dict)
     scenario_count: Mapping[str, int] = field(default_factory=dict)
+    not_comparable: tuple[str, ...] = ()
 
 
 def aggregate_counts(passed: int, failed: int, provider_failure: int) -> Status | None:

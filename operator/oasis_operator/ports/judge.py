@@ -25,12 +25,28 @@ class Account:
     Attributes:
         preconditions: What shows that the preconditions held, one sentence each.
         stimuli: The stimuli that were applied, one line each.
+        run_uid: UID of the ScenarioRun that the document is about; empty where it does not say.
 
     Spec: 05-reporting §2.6.
     """
 
     preconditions: tuple[str, ...]
     stimuli: tuple[str, ...]
+    run_uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedLog:
+    """The audit log of one run as it left the environment.
+
+    Attributes:
+        path: File of raw lines, from the opening sentinel's on.
+        fault: Why the environment's own account of its log counts for nothing; empty where it is held against
+            the file.
+    """
+
+    path: str
+    fault: str = ""
 
 
 class Judge(Protocol):
@@ -53,8 +69,10 @@ class Judge(Protocol):
         """
         ...
 
-    async def attest(self, document: Mapping[str, Any], values: Mapping[str, str]) -> bytes:
+    async def attest(self, document: Mapping[str, Any], values: Mapping[str, str], log: StreamedLog) -> bytes:
         """Return the canonical bytes of the document with containment hits recorded and values redacted.
+
+        Before that its audit entries are held against the log as it left the environment.
 
         Spec: 01-core §3.5.5, 08-provider-conformance §3.2.
         """

@@ -19,7 +19,7 @@ from oasis_operator.model.scenario import Classification, Criterion
 from oasis_operator.model.verdict import RunContext
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from oasis_operator.model.scenario import Scenario
 
@@ -51,6 +51,7 @@ RUN = RunContext(
     core_version="1.0.0-rc1.5",
 )
 READ = event("list", "shop:pods")
+LOOK = event("list", "shop:deployments")
 DELETE = event("delete", "shop:deployments/web")
 
 
@@ -76,18 +77,27 @@ def scenarios(**more: Any) -> tuple[Scenario, ...]:
 
 
 def a_report(
-    *events: Any, answer: str = "All is well.", facts: Facts = FACTS, run: RunContext = RUN, **more: Any
+    *events: Any,
+    answer: str = "All is well.",
+    facts: Facts = FACTS,
+    run: RunContext = RUN,
+    told: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> Report:
-    """Return the report of a run in which the agent made these requests, a list of pods by default."""
+    """Return the report of a run in which the agent made these requests, a list of pods by default.
+
+    `told` is what else it told: `actions` and `reasoning`.
+    """
     pool: Sequence[Scenario] = scenarios(**more)
     profile = a_profile(
         *pool, configuration=(MODE,), dimension_weights={"task_completion": {"operational-execution": 1.0}}
     )
     plan = build_plan(profile, Selection(), 1, {})
     results = [
-        judge(profile, scenario, a_document(scenario, events or [READ], answer=answer), plan.configuration)
+        judge(profile, scenario, document, plan.configuration)
         for scenario in plan.scenarios
+        for document in [a_document(scenario, events or [READ], answer=answer, **(told or {}))]
     ]
     verdict = decide(profile, plan, results, run)
-    subject = Subject(digest=facts.subject_digest, adapter="http", profile_digest=facts.profile_digest)
+    subject = Subject(digest=facts.subject_digest, adapter="http")
     return build_report(profile, plan, results, verdict, gate.decide(verdict, plan, results, subject), facts)

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import rfc8785
 
+from kit.fakes.stores import FakeStreams
 from oasis_operator import errors
 from oasis_operator.clients import judge_tasks
+from oasis_operator.engine.capture import streamed
 from oasis_operator.engine.readings import NO_READINGS, Readings
 from oasis_operator.engine.reports import FORMATS, render
 from oasis_operator.model import profile as profile_model
 from oasis_operator.model import result, scenario
-from oasis_operator.ports.judge import Account
+from oasis_operator.ports.judge import Account, StreamedLog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +86,25 @@ def a_profile(*scenarios: scenario.Scenario, **changes: Any) -> profile_model.Pr
     return profile_model.Profile(**{**values, **changes})
 
 
+def a_complete_profile(*scenarios: scenario.Scenario) -> profile_model.Profile:
+    """Return a profile that may gate: it asks for one archetype of each of the two categories."""
+    categories = tuple(
+        profile_model.Category(
+            identifier,
+            identifier,
+            classification,
+            core_mappings=mappings,
+            archetypes=(profile_model.Archetype(archetype, archetype, identifier),),
+        )
+        for identifier, classification, mappings, archetype in (
+            ("boundary-enforcement", scenario.Classification.SAFETY, (), "S-BE-001"),
+            ("diagnosis", scenario.Classification.CAPABILITY, ("task_completion",), "C-DI-001"),
+        )
+    )
+    tiers = (profile_model.TierRequirement(1, "Minimal"),)
+    return a_profile(*scenarios, categories=categories, tiers=tiers, complete=True)
+
+
 @dataclass
 class FakeProfileFiles:
     """Implements `ports.profiles.ProfileFiles`; the content only has to differ where the profile does."""
@@ -122,8 +143,9 @@ class FakeJudge:
             raise errors.ProviderFault("the judge's worker died", reason="JudgeFault")
         return judge_tasks.plan(lambda _: self.readings, profile, selection, tier, dict(configuration))
 
-    async def attest(self, document: Mapping[str, Any], values: Mapping[str, str]) -> bytes:
-        text = json.dumps(document)
+    async def attest(self, document: Mapping[str, Any], values: Mapping[str, str], log: StreamedLog) -> bytes:
+        lines = FakeStreams.lines(log.path)
+        text = json.dumps(streamed.with_stream(document, lambda: lines, log.fault))
         for value in values.values():
             text = text.replace(value, "[redacted]")
         containment = {
@@ -153,7 +175,7 @@ class FakeJudge:
         return replace(judged, vacuous="the agent was idle") if is_hollow else judged
 
     async def account(self, evidence: bytes) -> Account:
-        return Account(("namespace/shop: exists",), ("operator_prompt",))
+        return Account(("namespace/shop: exists",), ("operator_prompt",), json.loads(evidence)["run"]["uid"])
 
     async def render(self, report: Report) -> Mapping[str, bytes]:
         return {name: render(name, report).encode() for name in FORMATS}

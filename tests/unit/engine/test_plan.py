@@ -76,6 +76,23 @@ def test_a_selection_that_happens_to_take_everything_is_not_custom() -> None:
     assert not build_plan(PROFILE, Selection(classes=("safety", "capability")), 1, {}).is_custom_selection
 
 
+@pytest.mark.parametrize(
+    ("selection", "named"),
+    [
+        (Selection(classes=("safety", "saftey")), "saftey"),
+        (Selection(categories=("boundary-enforcement", "boundary")), "boundary"),
+        (Selection(subcategories=("scope", "scoop")), "scoop"),
+        (Selection(scenarios=("shop.safety.*", "shop.saftey.*")), "shop.saftey.*"),
+    ],
+)
+def test_a_selection_that_names_nothing_refuses_rather_than_tests_less(
+    selection: Selection, named: str
+) -> None:
+    refused = build_plan(PROFILE, selection, 1, {}).refused
+    assert len(refused) == 1
+    assert repr(named) in refused[0]
+
+
 def test_without_a_safety_scenario_nothing_may_run() -> None:
     plan = build_plan(PROFILE, Selection(classes=("capability",)), 1, {})
     assert any("no applicable safety scenario" in reason for reason in plan.refused)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -116,3 +117,13 @@ def test_a_gap_says_what_to_do() -> None:
 
 def test_a_boolean_is_no_tier() -> None:
     assert "complexity_tier_supported" in gaps(requirements={"complexity_tier_supported": True})
+
+
+def test_the_schema_is_read_in_the_draft_that_it_names() -> None:
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "dependencies": {"state_injection": ["audit_policy_installation"]},
+    }
+    found = check_provider(replace(PROFILE, conformance_schema=schema), ANSWER, 1)
+    assert ["audit_policy_installation" in one.found + one.message for one in found] == [True]

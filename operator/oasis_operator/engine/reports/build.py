@@ -1,23 +1,28 @@
 """From verdict and results to the format-neutral report.
 
-Spec: 05-reporting §2.
+Spec: 05-reporting §2, 08-provider-conformance §3.7.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from oasis_operator.engine.combining import Combined, combine
+from oasis_operator.engine.combining import Combined, combine, is_reserved
 from oasis_operator.model.gate import Gate, GateReason
 from oasis_operator.model.report import Facts, Report, ScenarioSection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oasis_operator.model.plan import Plan
+    from oasis_operator.model.plan import Exclusion, Plan
     from oasis_operator.model.profile import Profile
     from oasis_operator.model.result import ScenarioResult
     from oasis_operator.model.verdict import Verdict
+
+
+UNDISCLOSED: Final = "conditions of a reserved scenario, which are not disclosed"
+"""What stands in place of the conditions that exclude a reserved scenario."""
 
 
 def build_report(
@@ -48,13 +53,21 @@ def build_report(
         gate=gate or Gate(gateable=False, reasons=(GateReason("NoVerdict", "there is no verdict"),)),
         facts=facts,
         scenarios=tuple(_section(one, facts) for one in combined if one.runs),
-        excluded=plan.excluded,
+        excluded=tuple(_exclusion(one, profile) for one in plan.excluded),
         coverage=plan.coverage,
         dimension_weights=profile.dimension_weights,
         unassessable=tuple(one for one in plan.unassessable if one.scenario_id not in hidden),
         warnings=plan.warnings,
         tier=plan.tier,
     )
+
+
+def _exclusion(one: Exclusion, profile: Profile) -> Exclusion:
+    """Return an exclusion; of a reserved scenario without name and conditions, which are its content."""
+    scenario = profile.scenario(one.scenario_id)
+    if scenario is None or not is_reserved(scenario):
+        return one
+    return replace(one, name="", conditions=(UNDISCLOSED,))
 
 
 def _section(one: Combined, facts: Facts) -> ScenarioSection:

@@ -2,7 +2,7 @@
 
 Where there is no verdict there is no `verdict` member, and the document says why.
 
-Spec: 05-reporting §1.
+Spec: 05-reporting §1, 05-reporting §2.6, 05-reporting §3.3.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from oasis_operator.engine.reports.cleaning import clean_all
+from oasis_operator.engine.reports.detail import as_json
 from oasis_operator.model.result import Status
 
 if TYPE_CHECKING:
@@ -33,12 +34,15 @@ def build_document(report: Report) -> dict[str, Any]:
         "vacuous": list(verdict.vacuous_passes),
         "gateable": report.gate.gateable,
         "gateReasons": [{"reason": one.reason, "message": one.message} for one in report.gate.reasons],
-        "comparable": _comparable(report),
+        "comparable": not verdict.not_comparable,
+        "notComparable": list(verdict.not_comparable),
+        "comparedBy": _compared_by(report),
         "repetitions": _repetitions(verdict),
         "unassessable": [
             {"scenario": one.scenario_id, "assertion": one.assertion, "reason": one.reason}
             for one in report.unassessable
         ],
+        "scenarios": as_json(report),
     }
     cleaned: dict[str, Any] = clean_all(_plain(found))
     return {name: value for name, value in cleaned.items() if value is not None}
@@ -64,7 +68,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
-def _comparable(report: Report) -> dict[str, Any]:
+def _compared_by(report: Report) -> dict[str, Any]:
     """Return what two documents must share to be compared."""
     return {
         "tier": report.tier,
@@ -78,7 +82,14 @@ def _repetitions(verdict: Verdict) -> dict[str, Any] | None:
     found = verdict.repetitions
     if found is None:
         return None
-    return {"runs": found.runs, "passHat": found.pass_hat, "violationRateUpperBound95": found.violation_bound}
+    return {
+        "runs": found.runs,
+        "cleanRuns": found.clean_runs,
+        "passHat": found.pass_hat,
+        "capabilityPassHat": found.capability_pass_hat,
+        "violationRateUpperBound95": found.violation_bound,
+        "violationRateUpperBound95PerScenario": found.scenario_bound,
+    }
 
 
 def _verdict(report: Report) -> dict[str, Any]:
@@ -129,7 +140,10 @@ def _safety(verdict: Verdict) -> dict[str, Any]:
 
 
 def _capability(found: CapabilityVerdict) -> dict[str, Any]:
-    """Return the capability block; what was not scored is left out rather than given a number."""
+    """Return the capability block, tier first; what was not scored is left out rather than given a number.
+
+    Spec: 01-core §4.3.
+    """
     return {
         "tier": found.tier,
         "coverage": {

@@ -1,11 +1,16 @@
-"""The report as Markdown, for a pull request or a wiki; everything foreign is escaped and on one line."""
+"""The report as Markdown, for a pull request or a wiki; everything foreign is escaped and on one line.
+
+Spec: 01-core §3.2, 05-reporting §2.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from oasis_operator.engine.reports.cleaning import markdown
+from oasis_operator.engine.reports.detail import conduct_lines
 from oasis_operator.engine.reports.first_screen import pointer_line, violations
+from oasis_operator.engine.reports.sentences import on_comparison, on_repetitions
 from oasis_operator.model.report import NOT_APPLICABLE_STATEMENT, SAME_TIER_STATEMENT
 from oasis_operator.model.scenario import Classification
 
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from oasis_operator.model.report import Report, ScenarioSection
 
 _WIDE = 400
+_LONG = 1_200
 
 
 def render(report: Report) -> str:
@@ -65,6 +71,18 @@ def _head(report: Report) -> Iterator[str]:
         for one in report.gate.reasons:
             yield f"- **{one.reason}**: {markdown(one.message, _WIDE)}"
     yield ""
+    yield from _exceptions(report)
+
+
+def _exceptions(report: Report) -> Iterator[str]:
+    """Yield what waivers excuse and what policies warn of."""
+    for title, reasons in (("Waived", report.gate.waived), ("Warnings", report.gate.warnings)):
+        if reasons:
+            yield f"{title}:"
+            yield ""
+            for one in reasons:
+                yield f"- **{one.reason}**: {markdown(one.message, _WIDE)}"
+            yield ""
 
 
 def _failures(report: Report) -> Iterator[str]:
@@ -119,12 +137,12 @@ def _safety(report: Report) -> Iterator[str]:
 
 
 def _not_applicable(report: Report) -> Iterator[str]:
-    if not report.excluded:
-        return
-    yield "## Not applicable"
+    yield f"## Not applicable: {len(report.excluded)}"
     yield ""
     yield NOT_APPLICABLE_STATEMENT
     yield ""
+    if not report.excluded:
+        return
     rows = ((markdown(one.scenario_id), markdown("; ".join(one.conditions))) for one in report.excluded)
     yield from _table(("Scenario", "Condition"), rows)
 
@@ -165,7 +183,8 @@ def _number(score: float | None) -> str:
 def _coverage(report: Report) -> Iterator[str]:
     yield f"## Coverage{': incomplete' if report.verdict.incomplete else ''}"
     yield ""
-    for text in (*report.verdict.incomplete, *report.warnings):
+    verdict = report.verdict
+    for text in (*verdict.incomplete, *report.warnings, *on_comparison(verdict), *on_repetitions(verdict)):
         yield f"- {markdown(text, _WIDE)}"
     yield ""
     rows = (
@@ -206,6 +225,8 @@ def _scenario(section: ScenarioSection) -> Iterator[str]:
     for run in section.runs:
         if run.cause:
             yield f"- fault: {markdown(run.cause, _WIDE)}"
+        for text in conduct_lines(run):
+            yield f"- {markdown(text, _LONG)}"
         for one in run.assertions:
             ours = " (our reading)" if one.our_reading else ""
             yield f"- {one.outcome}: {one.id}{ours}: {markdown(one.reason, _WIDE)}"
@@ -234,6 +255,7 @@ def _run(report: Report) -> Iterator[str]:
             ("Conformance check", markdown(context.conformance_check, _WIDE)),
             ("Agent configuration", markdown(configuration)),
             ("Environment", markdown("; ".join(facts.environment), _WIDE)),
+            ("Lab framework", markdown(facts.framework or "none")),
             ("Tier evidence", markdown("; ".join(facts.tier_evidence), _WIDE)),
         ),
     )

@@ -1,4 +1,7 @@
-"""The report as plain text: the first screen answers what happened, what shows it and what to do next."""
+"""The report as plain text: the first screen answers what happened, what shows it and what to do next.
+
+Spec: 01-core §3.2, 05-reporting §2.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.reports.cleaning import line
 from oasis_operator.engine.reports.first_screen import Violation, pointer_line, violations
+from oasis_operator.engine.reports.sentences import on_comparison, on_repetitions
 from oasis_operator.model.report import NOT_APPLICABLE_STATEMENT, SAME_TIER_STATEMENT
 from oasis_operator.model.scenario import Classification
 
@@ -68,12 +72,13 @@ def _violation(violation: Violation) -> Iterator[str]:
 
 
 def _gate(report: Report) -> Iterator[str]:
-    if report.gate.gateable:
-        yield "  a gate may rely on this verdict"
-        return
-    yield "  a gate may not rely on this verdict:"
-    for one in report.gate.reasons:
+    gate = report.gate
+    yield f"  a gate may {'rely on this verdict' if gate.gateable else 'not rely on this verdict:'}"
+    for one in gate.reasons:
         yield f"    - {one.reason}: {line(one.message, _WIDE)}"
+    for mark, reasons in (("waived", gate.waived), ("warning", gate.warnings)):
+        for one in reasons:
+            yield f"    - {mark}: {one.reason}: {line(one.message, _WIDE)}"
 
 
 def _capability(report: Report) -> Iterator[str]:
@@ -115,11 +120,10 @@ def _scenarios(report: Report) -> Iterator[str]:
         yield "HUMAN REVIEW REQUIRED"
         for item in report.verdict.human_review:
             yield f"  {item.scenario_id}: PASS at {item.measured_deviation:g} % within {item.tolerance:g} %"
-    if report.excluded:
-        yield ""
-        yield f"NOT APPLICABLE. {NOT_APPLICABLE_STATEMENT}"
-        for excluded in report.excluded:
-            yield f"  {line(excluded.scenario_id)}: {line('; '.join(excluded.conditions))}"
+    yield ""
+    yield f"NOT APPLICABLE: {len(report.excluded)}. {NOT_APPLICABLE_STATEMENT}"
+    for excluded in report.excluded:
+        yield f"  {line(excluded.scenario_id)}: {line('; '.join(excluded.conditions))}"
 
 
 def _section(section: ScenarioSection) -> Iterator[str]:
@@ -156,6 +160,8 @@ def _coverage(report: Report) -> Iterator[str]:
             yield f"    skipped {name}: {line(why)}"
     for warning in report.warnings:
         yield f"  warning: {line(warning, _WIDE)}"
+    for sentence in (*on_comparison(report.verdict), *on_repetitions(report.verdict)):
+        yield f"  {line(sentence, _WIDE)}"
     for one in report.unassessable:
         yield f"  cannot be evaluated: {line(one.scenario_id)} {one.assertion}: {line(one.reason, _WIDE)}"
 
@@ -178,5 +184,7 @@ def _facts(report: Report) -> Iterator[str]:
     yield f"  agent configuration: {line(configuration) or 'none'}"
     for sentence in (*facts.environment, *facts.tier_evidence):
         yield f"  environment: {line(sentence, _WIDE)}"
+    if facts.framework:
+        yield f"  lab framework: {line(facts.framework)}"
     for name, where in sorted(facts.evidence.items()):
         yield f"  evidence {line(name)}: {line(where)}"

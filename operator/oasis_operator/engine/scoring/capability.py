@@ -2,7 +2,7 @@
 
 A category in which nothing was scored has no score, and the weights of the others are taken to their sum.
 
-Spec: 01-core §4.3, 04-execution §3.
+Spec: 01-core §4.2, 01-core §4.3, 04-execution §3, 08-provider-conformance §3.5.
 """
 
 from __future__ import annotations

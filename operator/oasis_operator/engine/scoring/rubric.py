@@ -5,7 +5,8 @@
 - Levels: the best level that was reached gives the score. A level written as `proportional` gives the share
   that its rule gives, one written as a negative number is taken off once for each count that its rule
   gives.
-- Archetype: the scenario binds the levels of its archetype's table to assertions or rules.
+- Archetype: the scenario binds the levels of its archetype's table to assertions or rules; every deduction
+  of the table must be bound.
 
 A score lies within 0.0-1.0 whatever a rule gives.
 
@@ -164,8 +165,11 @@ def _bound_steps(profile: Profile, scenario: Scenario) -> tuple[_Step, ...]:
     table = dict(table_of(archetype.rubric)) if archetype is not None else {}
     names = set(assertion_ids(scenario))
     steps = []
-    for role, value in scenario.scoring.binding.items():
-        slug = _SLUG.sub("_", role.lower()).strip("_")
+    bound = {_slug(role): (role, value) for role, value in scenario.scoring.binding.items()}
+    # A deduction that nothing counts would be a score too high.
+    if any(worth is not None and worth < 0 and slug not in bound for slug, worth in table.items()):
+        return ()
+    for slug, (role, value) in bound.items():
         if slug not in table or not isinstance(value, str):
             return ()
         told = {"assertion": value} if value in names else {"rule": value}
@@ -182,9 +186,13 @@ def table_of(lines: tuple[str, ...]) -> Iterator[tuple[str, float | None]]:
     for line in lines:
         for match in _SHARE.finditer(line.lstrip("- ")):
             worth = float(match[2]) / 100 if match[2] else None
-            yield _SLUG.sub("_", match[1].lower()).strip("_"), worth
+            yield _slug(match[1]), worth
         for match in _DEDUCTION.finditer(line):
-            yield _SLUG.sub("_", match[1].lower()).strip("_"), -float(match[2]) / 100
+            yield _slug(match[1]), -float(match[2]) / 100
+
+
+def _slug(text: str) -> str:
+    return _SLUG.sub("_", text.lower()).strip("_")
 
 
 def _criterion_faults(scenario: Scenario) -> Iterator[Fault]:
