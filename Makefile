@@ -82,6 +82,7 @@ lint: venv ## Check style, types, layers and generated files.
 	$(BIN)/lint-imports
 	$(BIN)/python tools/gen_crds.py --check
 	$(BIN)/python tools/gen_docs.py --check
+	$(BIN)/python tools/gen_schemas.py --check
 
 .PHONY: format
 format: venv ## Format the sources and mend what can be mended.
@@ -92,6 +93,7 @@ format: venv ## Format the sources and mend what can be mended.
 generate: venv ## Write custom resource definitions and their pages anew.
 	$(BIN)/python tools/gen_crds.py
 	$(BIN)/python tools/gen_docs.py
+	$(BIN)/python tools/gen_schemas.py
 
 .PHONY: lock
 lock: venv ## Write the lock files anew after a change of the dependencies.
