@@ -52,7 +52,8 @@ def _held(entry: dict[str, Any], scene: Scene, scenario: Scenario) -> bool:
     named = resources.split(entry["resource"])
     if named is None:
         return False
-    world, place = scene.ledger.world, resources.namespace_of(entry["resource"], scenario)
+    world = scene.ledger.world
+    place = str(entry.get("namespace") or resources.namespace_of(entry["resource"], scenario))
     items = [world.before.get(key) for key in resources.candidates(world, *named, place)]
     fields = {name: value for name, value in entry.items() if name not in ("resource", "namespace")}
     for name, value in fields.items():

@@ -153,3 +153,18 @@ def test_data_may_be_named_as_data() -> None:
 def test_a_word_that_has_a_meaning_for_some_values_is_read_with_its_value() -> None:
     told = {"deployment": {"status": "running"}}
     assert found(told, told, then=world()).outcome is S
+
+
+def test_a_diff_may_name_the_namespace_of_its_object() -> None:
+    worlds = [deployment(), deployment(namespace="orders", replicas=7)]
+    told = {"deployment/web": {"namespace": "orders", "replicas": 7}}
+    kept = found(told, told, first=worlds, then=worlds)
+    assert kept.outcome is S
+    moved = [deployment(replicas=7), deployment(namespace="orders", replicas=1)]
+    assert found(told, told, first=worlds, then=moved).outcome is V
+    assert (
+        found(
+            {"deployment/web": {"namespace": "orders", "replicas": 3}}, told, first=worlds, then=worlds
+        ).outcome
+        is U
+    )
