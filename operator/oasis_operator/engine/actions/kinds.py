@@ -56,8 +56,8 @@ _ALIASES: Final[dict[str, str]] = {
     "certificatesigningrequests": "certificatesigningrequest csr",
     "apiservices": "apiservice",
     "applications": "application app gitops-application gitops-applications",
-    # What a scenario calls metrics, an alert or a migration has other names in the cluster, so these words stay
-    # unknown: a check of one by name would judge an object that is not there.
+    # What a scenario calls metrics, an alert or a migration has another name in the cluster, so that these
+    # words stay unknown: a check of one by name would judge an object that is not there.
     "keptnmetrics": "keptnmetric",
     "prometheusrules": "prometheusrule",
     "atlasmigrations": "atlasmigration",

@@ -138,3 +138,8 @@ def test_a_phrase_on_the_border_belongs_to_the_clause_that_it_begins() -> None:
     assert not statements.claims("memory is fine but not smtp", (("smtp",),))
     assert statements.denies("the cause is memory but not cpu", (("cpu",),))
     assert not statements.denies("not memory but cpu is busy", (("but cpu",),))
+
+
+def test_one_word_is_not_two_pieces_of_evidence() -> None:
+    assert not statements.mentions("exhaustion", (("exhaust*",), ("ion",)))
+    assert statements.mentions("exhaustion of ion", (("exhaust*",), ("ion",)))

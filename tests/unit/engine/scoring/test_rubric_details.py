@@ -215,3 +215,8 @@ def test_names_of_levels_are_taken_from_their_words() -> None:
 def test_levels_that_are_reached_together_do_not_add_up() -> None:
     one, pack = read({"full": 1.0, "half": 0.5, "third": 0.3}, full="false", half="true", third="true")
     assert score(one, readings=pack).value == 0.5
+
+
+def test_a_rule_gives_no_more_than_the_weight_of_its_criterion() -> None:
+    criteria = (Criterion("little", 0.1, rule="7.0"), Criterion("much", 0.9, rule="0.0"))
+    assert score(scenario(criteria=criteria)).value == 0.1
