@@ -20,6 +20,7 @@ from oasis_operator import errors, settings
 from oasis_operator.clients import kube
 from oasis_operator.clients.adapter_http import HttpAdapter
 from oasis_operator.clients.artifact_store import FileArtifacts
+from oasis_operator.clients.attempt_store import FileAttempts
 from oasis_operator.clients.clock import SystemClock
 from oasis_operator.clients.event_recorder import EventRecorder
 from oasis_operator.clients.judge_pool import JudgePool
@@ -28,6 +29,7 @@ from oasis_operator.clients.pki import RunKeys
 from oasis_operator.clients.probe_http import HttpProbe
 from oasis_operator.clients.profile_files import ClusterProfileFiles
 from oasis_operator.clients.sidecar_http import Channel
+from oasis_operator.clients.stream_store import FileStreams
 from oasis_operator.domains import readings_for
 from oasis_operator.handlers import logs, probes, watches
 from oasis_operator.handlers.intake import Intake
@@ -40,6 +42,7 @@ from oasis_operator.reconcile.evaluation.reconciler import EvaluationReconciler
 from oasis_operator.reconcile.profiles import ProfileShelf
 from oasis_operator.reconcile.queue import KeyQueue
 from oasis_operator.reconcile.results import ResultShelf
+from oasis_operator.reconcile.scenariorun import streaming
 from oasis_operator.reconcile.scenariorun.reconciler import ScenarioRunReconciler
 from oasis_operator.resources import kinds
 
@@ -116,6 +119,8 @@ async def build(chosen: settings.Settings, kubeconfig: str, stack: AsyncExitStac
         probe=HttpProbe(channel),
         adapter=HttpAdapter(channel),
         artifacts=artifacts,
+        attempts=FileAttempts(Path(chosen.artifacts_dir) / "attempts"),
+        streams=FileStreams(Path(chosen.artifacts_dir) / "streams"),
         judge=judge,
         keys=RunKeys(),
         profiles=ProfileShelf(ClusterProfileFiles(client), judge),
@@ -136,8 +141,16 @@ async def build(chosen: settings.Settings, kubeconfig: str, stack: AsyncExitStac
 async def _run_tasks(parts: Parts, stop: asyncio.Event) -> None:
     """Look at everything once, then run workers and watches until one of them ends or `stop` is set."""
     chosen, deps, queue = parts.deps.settings, parts.deps, parts.queue
-    resync = Resync(queue, deps.kube, deps.active, chosen.watch_namespaces, chosen.resync_seconds)
+    resync = Resync(
+        queue,
+        deps.kube,
+        deps.active,
+        chosen.watch_namespaces,
+        chosen.resync_seconds,
+        reads_policies=chosen.reads_policies,
+    )
     await _first_look(resync, stop)
+    await streaming.sweep(deps)
     workers = Workers(queue, _reconcilers(deps), deps.kube, deps.clock, parts.metrics, _WORKERS)
     stopped = asyncio.create_task(stop.wait())
     ours = [asyncio.create_task(task) for task in (workers.run(), resync.run(), parts.health.tick())]
@@ -172,9 +185,9 @@ async def _first_look(resync: Resync, stop: asyncio.Event) -> None:
 
 async def _watch(parts: Parts) -> None:
     """Run kopf."""
-    namespaces = parts.deps.settings.watch_namespaces
+    namespaces, reads = parts.deps.settings.watch_namespaces, parts.deps.settings.reads_policies
     await kopf.operator(
-        registry=watches.build_registry(Intake(parts.queue, parts.deps.active)),
+        registry=watches.build_registry(Intake(parts.queue, parts.deps.active), reads_policies=reads),
         settings=watches.build_settings(watches_whole_cluster=not namespaces),
         # Left to itself kopf asks for the user's name, which the numeric user of the image does not have.
         identity=os.environ.get("HOSTNAME", "oasis-operator"),  # type: ignore[arg-type]  # a NewType kept private

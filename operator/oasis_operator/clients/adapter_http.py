@@ -58,15 +58,6 @@ class HttpAdapter:
 
     async def transcript(self, access: Access) -> bytes:
         """Fetch the transcript whole; its size and digest are announced with each piece."""
-        what = "the transcript"
-        first = await self._channel.send(
-            access, "GET", "/v1/transcript?offset=0&limit=1", limit=sidecar_http.PIECE_BYTES
+        return await self._channel.announced(
+            access, "/v1/transcript", sidecar_http.TRANSCRIPT_LIMIT, "the transcript"
         )
-        if first.status_code >= httpx.codes.BAD_REQUEST:
-            raise sidecar_http.refusal(first, "GET /v1/transcript")
-        announced = first.headers.get("X-Total-Size", "")
-        if not announced.isdigit():
-            raise errors.ProviderFault("the transcript came without its size")
-        size = sidecar_http.bounded_size(int(announced), sidecar_http.TRANSCRIPT_LIMIT, what)
-        content = await self._channel.pieces(access, "/v1/transcript", size, what)
-        return sidecar_http.verified(content, first.headers.get("X-Digest", ""), what)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from oasis_operator.model.profile import Profile
     from oasis_operator.model.report import Report
     from oasis_operator.model.result import ScenarioResult
-    from oasis_operator.ports.judge import Account
+    from oasis_operator.ports.judge import Account, StreamedLog
 
 T = TypeVar("T")
 
@@ -64,9 +64,9 @@ class JudgePool:
         given = dict(configuration)
         return await self._call("plan", judge_tasks.plan, self._readings_of, profile, selection, tier, given)
 
-    async def attest(self, document: Mapping[str, Any], values: Mapping[str, str]) -> bytes:
+    async def attest(self, document: Mapping[str, Any], values: Mapping[str, str], log: StreamedLog) -> bytes:
         """Return the canonical bytes of the attested document."""
-        return await self._call("attest the evidence", judge_tasks.attest, dict(document), dict(values))
+        return await self._call("attest the evidence", judge_tasks.attest, dict(document), dict(values), log)
 
     async def judge(
         self, profile: Profile, scenario_id: str, evidence: bytes, configuration: Mapping[str, Any]

@@ -8,6 +8,7 @@ import httpx
 
 from oasis_operator import errors
 from oasis_operator.clients import sidecar_http
+from oasis_operator.wire.audit_log import HEAD_HEADER, SIZE_HEADER, AuditPiece
 from oasis_operator.wire.fields import Fields
 from oasis_operator.wire.probe import Info, PrepareStatus, StopStatus
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from oasis_operator.ports.sidecars import Access
+
+#: A pass over a run waits for its log no longer than this.
+_AUDIT_SECONDS = 5.0
 
 
 class HttpProbe:
@@ -63,6 +67,27 @@ class HttpProbe:
         size = sidecar_http.bounded_size(size_bytes, sidecar_http.EVIDENCE_LIMIT, what)
         content = await self._channel.pieces(access, "/v1/evidence", size, what)
         return sidecar_http.verified(content, sha256, what)
+
+    async def beginning(self, access: Access) -> bytes:
+        """Fetch what is known of the run as it begins."""
+        return await self._channel.announced(
+            access, "/v1/beginning", sidecar_http.EVIDENCE_LIMIT, "the beginning of the run"
+        )
+
+    async def audit(self, access: Access, offset: int, limit: int) -> AuditPiece:
+        """Fetch a piece of the log."""
+        path = f"/v1/audit?offset={offset}&limit={limit}"
+        response = await self._channel.send(
+            access, "GET", path, limit=sidecar_http.PIECE_BYTES, timeout_seconds=_AUDIT_SECONDS
+        )
+        if response.status_code >= httpx.codes.BAD_REQUEST:
+            raise sidecar_http.refusal(response, "GET /v1/audit")
+        size, head = response.headers.get(SIZE_HEADER, ""), response.headers.get(HEAD_HEADER, "")
+        if not size.isdigit() or int(size) < offset + len(response.content):
+            raise errors.ProviderFault(f"a piece of the audit log came with size {size[:32]!r}")
+        if len(response.content) > limit:
+            raise errors.ProviderFault(f"a piece of the audit log is longer than {limit} bytes")
+        return AuditPiece(response.content, int(size), head)
 
     async def containment(self, access: Access) -> Mapping[str, str]:
         """Return the registered containment values."""

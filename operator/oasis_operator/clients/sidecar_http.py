@@ -99,6 +99,17 @@ class Channel:
             content += response.content
         return bytes(content)
 
+    async def announced(self, access: Access, path: str, limit: int, what: str) -> bytes:
+        """Return a document whose size and digest are announced with each piece of it."""
+        first = await self.send(access, "GET", f"{path}?offset=0&limit=1", limit=PIECE_BYTES)
+        if first.status_code >= httpx.codes.BAD_REQUEST:
+            raise refusal(first, f"GET {path}")
+        size = first.headers.get("X-Total-Size", "")
+        if not size.isdigit():
+            raise errors.ProviderFault(f"{what} came without its size")
+        content = await self.pieces(access, path, bounded_size(int(size), limit, what), what)
+        return verified(content, first.headers.get("X-Digest", ""), what)
+
     def _context(self, ca: bytes) -> ssl.SSLContext:
         """Return the context that trusts this CA alone."""
         if ca not in self._contexts:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from oasis_operator.ports.sidecars import Access
+    from oasis_operator.wire.audit_log import AuditPiece
     from oasis_operator.wire.probe import Info, PrepareStatus, StopStatus
 
 
@@ -46,6 +47,24 @@ class Probe(Protocol):
 
         Raises:
             ProviderFault: When it is larger than allowed or does not match its digest.
+        """
+        ...
+
+    async def beginning(self, access: Access) -> bytes:
+        """Fetch the evidence part as far as it is known when the agent is let in, verified, as JSON.
+
+        Raises:
+            ProviderFault: When the run has not begun, or what comes does not match its digest.
+        """
+        ...
+
+    async def audit(self, access: Access, offset: int, limit: int) -> AuditPiece:
+        """Fetch raw lines of the audit log from `offset` on, at most `limit` bytes.
+
+        Offsets count from the beginning of the opening sentinel's line.
+
+        Raises:
+            ProviderFault: When the run has not begun, or the log is not what it was when it was written.
         """
         ...
 

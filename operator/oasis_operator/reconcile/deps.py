@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from oasis_operator.ports.adapter import Adapter
     from oasis_operator.ports.artifacts import Artifacts
+    from oasis_operator.ports.attempts import Attempts
     from oasis_operator.ports.clock import Clock
     from oasis_operator.ports.judge import Judge
     from oasis_operator.ports.keys import Keys
     from oasis_operator.ports.kube import Kube
     from oasis_operator.ports.probe import Probe
     from oasis_operator.ports.recorder import Meter, Recorder
+    from oasis_operator.ports.streams import Streams
     from oasis_operator.reconcile.active import ActiveRuns
     from oasis_operator.reconcile.profiles import ProfileShelf
     from oasis_operator.reconcile.results import ResultShelf
@@ -29,6 +31,8 @@ class Deps:
         probe: Environment pods.
         adapter: Agent pods.
         artifacts: Evidence and reports.
+        attempts: The record of attempts.
+        streams: Logs of runs that go on.
         judge: The engine.
         keys: Fresh keys for a run.
         profiles: Profiles, read and kept.
@@ -45,6 +49,8 @@ class Deps:
     probe: Probe
     adapter: Adapter
     artifacts: Artifacts
+    attempts: Attempts
+    streams: Streams
     judge: Judge
     keys: Keys
     profiles: ProfileShelf

@@ -9,7 +9,7 @@ from kit.fakes.clock import FakeClock
 from kit.fakes.judge import FakeJudge, FakeProfileFiles, a_profile, a_scenario
 from kit.fakes.kube import Crash, FakeKube
 from kit.fakes.sidecars import FakeAdapter, FakeProbe, World
-from kit.fakes.stores import FakeArtifacts, FakeKeys, FakeMeter, FakeRecorder
+from kit.fakes.stores import FakeArtifacts, FakeAttempts, FakeKeys, FakeMeter, FakeRecorder, FakeStreams
 from kit.kubelet import Kubelet
 from oasis_operator import errors, settings
 from oasis_operator.api.v1alpha1.agent import AgentSpec
@@ -49,6 +49,8 @@ class Cluster:
     clock: FakeClock = field(default_factory=FakeClock)
     world: World = field(default_factory=World)
     artifacts: FakeArtifacts = field(default_factory=FakeArtifacts)
+    attempts: FakeAttempts = field(default_factory=FakeAttempts)
+    streams: FakeStreams = field(default_factory=FakeStreams)
     files: FakeProfileFiles = field(default_factory=FakeProfileFiles)
     settings: settings.Settings = SETTINGS
     kube: FakeKube = field(init=False)
@@ -72,6 +74,8 @@ class Cluster:
             probe=FakeProbe(self.world),
             adapter=FakeAdapter(self.world),
             artifacts=self.artifacts,
+            attempts=self.attempts,
+            streams=self.streams,
             judge=self.judge,
             keys=FakeKeys(),
             profiles=ProfileShelf(self.files, self.judge),
@@ -143,7 +147,9 @@ class Cluster:
         found = (evaluation.get("status") or {}).get("conditions") or ()
         return any(item["type"] == "Complete" and item["status"] == "True" for item in found)
 
-    def user_evaluates(self, agent: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
+    def user_evaluates(
+        self, agent: dict[str, Any] | None = None, name: str = "check", **spec: Any
+    ) -> dict[str, Any]:
         """Apply an Agent, an Environment and an Evaluation of them."""
         self.drives_evaluations = True
         self.user_applies(kinds.AGENT, "helper", agent or SCRIPTED)
@@ -154,15 +160,16 @@ class Cluster:
             "profile": {"bundled": "under-test"},
             "tier": 1,
         }
-        return self.user_applies(kinds.EVALUATION, "check", {**wanted, **spec})
+        return self.user_applies(kinds.EVALUATION, name, {**wanted, **spec})
 
     def status(self, name: str = "check") -> dict[str, Any]:
         """Return an Evaluation's status."""
         return dict(self.kube.one(kinds.EVALUATION, NAMESPACE, name).get("status") or {})
 
-    def condition(self, type_: str) -> dict[str, Any]:
-        """Return a condition of the Evaluation; empty where it is absent."""
-        return next((item for item in self.status().get("conditions") or () if item["type"] == type_), {})
+    def condition(self, type_: str, name: str = "check") -> dict[str, Any]:
+        """Return a condition of an Evaluation; empty where it is absent."""
+        found = self.status(name).get("conditions") or ()
+        return next((item for item in found if item["type"] == type_), {})
 
     def stage(self, run: dict[str, Any]) -> str:
         """Return the stage of a run."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors
 from oasis_operator.wire.adapter import AdapterState, Outcome, Phase, RunState, RunStatus
+from oasis_operator.wire.audit_log import AuditPiece, LineChain
 from oasis_operator.wire.fields import Fields
 from oasis_operator.wire.probe import Info, PrepareStatus, StopState, StopStatus
 from oasis_operator.wire.release import Check, Expect
@@ -58,6 +59,11 @@ class ProbeLife:
     stopped: bool = False
     evidence: bytes = b""
     silent: bool = False
+    log: bytes = b""
+
+    def write(self, *entries: Mapping[str, Any]) -> None:
+        """Write entries to the audit log."""
+        self.log += b"".join(json.dumps({"auditID": "a", **entry}).encode() + b"\n" for entry in entries)
 
 
 @dataclass
@@ -152,10 +158,10 @@ class FakeProbe:
         life = self._life(access, "probe.stop")
         if life.prepared is None or life.prepared["run_id"] != run_id:
             raise errors.ProviderFault("404 no such run", reason="SidecarRefused")
-        life.stopped = True
-        agent = self._world.agents.get(life.prepared["scenario_id"], Agent())
-        delivered = any(run == run_id for run in self._world.sent)
-        life.evidence = json.dumps(_part(agent if delivered else Agent())).encode()
+        if not life.stopped:
+            life.stopped = True
+            life.write(_sentinel("close"))
+            life.evidence = json.dumps(_part(life.log)).encode()
         return StopStatus(StopState.STOPPING)
 
     async def stopping(self, access: Access) -> StopStatus:
@@ -173,6 +179,19 @@ class FakeProbe:
             raise errors.ProviderFault("the evidence is not what was announced")
         return life.evidence
 
+    async def beginning(self, access: Access) -> bytes:
+        self._life(access, "probe.beginning")
+        return json.dumps(_beginning()).encode()
+
+    async def audit(self, access: Access, offset: int, limit: int) -> AuditPiece:
+        """Give what the log holds now, whatever it held before."""
+        life = self._life(access, "probe.audit")
+        if offset > len(life.log):
+            raise errors.ProviderFault("409 LogChanged: it was cut off", reason="SidecarRefused")
+        chain = LineChain()
+        chain.add(life.log[: offset + limit])
+        return AuditPiece(life.log[offset : offset + limit], len(life.log), chain.head)
+
     async def containment(self, access: Access) -> Mapping[str, str]:
         self._life(access, "probe.containment")
         return {"secret/db.data.PASSWORD": "hunter2-hunter2"}
@@ -186,6 +205,8 @@ class FakeProbe:
         elif life.polls < 1:
             body = {"status": "preparing", "message": "1 of 2 entries"}
         else:
+            if not life.log:
+                life.write(_sentinel("open"))
             credential = {"username": "dev-7", "token": "nested-token", "namespace": "shop"}
             body = {"status": "ready", "credential": credential}
         return PrepareStatus.from_json(Fields(body))
@@ -236,6 +257,8 @@ class FakeAdapter:
         probe = self._world.probes[self._world.pairs[access.host]]
         assert probe.prepared is not None
         agent = self._world.agents.get(probe.prepared["scenario_id"], Agent())
+        if not agent.deaf:
+            probe.write(*agent.audit)
         life.run = RunState(request["run_id"], RunStatus.RUNNING, delivered_at=NOON)
         if not agent.hangs:
             life.run = RunState(
@@ -263,14 +286,36 @@ class FakeAdapter:
         return life
 
 
-def _part(agent: Agent) -> dict[str, Any]:
+def _sentinel(name: str) -> dict[str, Any]:
+    path = f"/api/v1/namespaces/kube-system/configmaps/{name}"
+    return {"stage": "ResponseComplete", "user": {"username": "kubernetes-admin"}, "requestURI": path}
+
+
+def _part(log: bytes) -> dict[str, Any]:
+    """Return the evidence of a log between its sentinels, whatever stands there."""
+    entries = [json.loads(line) for line in log.splitlines()[1:-1]]
+    numbered = [{**entry, "seq": number} for number, entry in enumerate(entries, start=1)]
+    return {**_beginning(), **_end(numbered)}
+
+
+def _beginning() -> dict[str, Any]:
+    unread = {"type": "none", "status": "unreachable"}
+    return {
+        **_end([]),
+        "window": {"start": NOON, "end": "", "sentinel": "", "complete": False},
+        "audit": {"evidence_source": unread, "entries": [], "chain_head": ""},
+        "state": {"evidence_source": unread, "before": [], "after": []},
+    }
+
+
+def _end(entries: list[dict[str, Any]]) -> dict[str, Any]:
     available = {"type": "kube_api", "status": "available"}
     return {
         "agent_principal": {"username": "dev-7", "groups": [], "credential_ids": ["c-1"], "source_ips": []},
-        "window": {"start": NOON, "end": NOON, "sentinel": "s", "complete": True},
+        "window": {"start": NOON, "end": NOON, "sentinel": "close", "complete": True},
         "audit": {
             "evidence_source": {"type": "audit_log_file", "status": "available"},
-            "entries": [{**entry, "seq": index} for index, entry in enumerate(agent.audit)],
+            "entries": entries,
             "chain_head": "",
         },
         "state": {"evidence_source": available, "before": [], "after": []},

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from oasis_operator import errors
 from oasis_operator.ports.artifacts import Artifact
 from oasis_operator.resources import event, kinds
+from oasis_operator.wire.audit_log import LineChain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, timedelta
 
+    from oasis_operator.model.attempt import Attempt
     from oasis_operator.ports.kube import Kube
 
 
@@ -43,6 +45,74 @@ class FakeArtifacts:
 
     async def discard_draft(self, key: str) -> None:
         self.drafts.pop(key, None)
+
+
+@dataclass
+class FakeAttempts:
+    """Implements `ports.attempts.Attempts`; `trouble` is why nothing of it can be read or joined."""
+
+    attempts: dict[tuple[str, str, str, int], Attempt] = field(default_factory=dict)
+    trouble: str = ""
+
+    async def note(self, facts: Attempt) -> None:
+        self._check()
+        key = (facts.namespace, facts.subject, *facts.key)
+        before = self.attempts.get(key)
+        self.attempts[key] = before.joined(facts) if before else facts
+
+    async def get(self, namespace: str, subject: str, evaluation_uid: str, number: int) -> Attempt | None:
+        self._check()
+        return self.attempts.get((namespace, subject, evaluation_uid, number))
+
+    async def of_subject(self, namespace: str, subject: str) -> tuple[Attempt, ...]:
+        self._check()
+        found = [item for key, item in self.attempts.items() if key[:2] == (namespace, subject)]
+        return tuple(sorted(found, key=lambda item: (item.began_at, item.evaluation, item.number)))
+
+    def _check(self) -> None:
+        if self.trouble:
+            raise errors.ProviderFault(self.trouble, reason="RecordUnreadable")
+
+
+@dataclass
+class FakeStreams:
+    """Implements `ports.streams.Streams`; the path of a log is its content, so that a judge finds it."""
+
+    logs: dict[str, bytes] = field(default_factory=dict)
+    beginnings: dict[str, bytes] = field(default_factory=dict)
+    limit_bytes: int = 1 << 20
+
+    async def begin(self, key: str, beginning: bytes) -> None:
+        self.beginnings[key] = beginning
+
+    async def beginning(self, key: str) -> bytes | None:
+        return self.beginnings.get(key)
+
+    async def size(self, key: str) -> int:
+        return len(self.logs.get(key, b""))
+
+    async def append(self, key: str, offset: int, content: bytes, head: str) -> None:
+        before = self.logs.get(key, b"")
+        chain = LineChain()
+        chain.add(before + content)
+        if len(before) != offset or chain.head != head or offset + len(content) > self.limit_bytes:
+            raise errors.ProviderFault("the log does not go on from what is kept", reason="LogChanged")
+        self.logs[key] = before + content
+
+    def path(self, key: str) -> str:
+        return base64.b64encode(self.logs.get(key, b"")).decode()
+
+    @staticmethod
+    def lines(path: str) -> list[bytes]:
+        """Return the whole lines of a log by its path."""
+        return base64.b64decode(path).split(b"\n")[:-1]
+
+    async def keys(self) -> tuple[str, ...]:
+        return tuple(sorted({*self.logs, *self.beginnings}))
+
+    async def discard(self, key: str) -> None:
+        self.logs.pop(key, None)
+        self.beginnings.pop(key, None)
 
 
 @dataclass

@@ -7,7 +7,7 @@ import pytest
 
 from kit.fakes.cluster import HTTP, NAMESPACE, Cluster
 from kit.fakes.sidecars import Agent, ProbeLife
-from kit.kubelet import image_missing
+from kit.kubelet import image_id_of, image_missing
 from oasis_operator.resources import kinds, labels, names
 from oasis_operator.wire.adapter import Outcome
 
@@ -82,7 +82,7 @@ async def test_evidence_holds_the_agents_address_and_image_and_no_containment_va
     await cluster.a_run(HTTP)
     await cluster.settle()
     document = evidence_of(cluster)
-    assert document["subject"]["image_id"] == "img@agent"
+    assert document["subject"]["image_id"] == image_id_of(HTTP["image"])
     assert document["agent_principal"]["source_ips"]
     assert document["agent_principal"]["username"] == "dev-7"
     assert b"hunter2" not in b"".join(cluster.artifacts.documents.values())
@@ -529,7 +529,7 @@ async def test_a_violation_stands_though_the_control_plane_broke_after_it(
     assert evidence_of(cluster)["environment"]["restarts"] == restarts
 
 
-async def test_a_probe_that_was_restarted_has_nothing_left_to_tell() -> None:
+async def test_a_probe_that_was_restarted_has_nothing_more_to_tell() -> None:
     cluster = Cluster()
     cluster.world.agents["s-1"] = Agent(hangs=True)
     await cluster.a_run()
@@ -545,7 +545,7 @@ async def test_a_probe_that_was_restarted_has_nothing_left_to_tell() -> None:
     await cluster.settle()
     status = cluster.run()["status"]
     assert (status["outcome"], status["failure"]["reason"]) == ("PROVIDER_FAILURE", "EnvironmentFault")
-    assert "evidence" not in status
+    assert "probe.evidence" not in cluster.world.calls
 
 
 async def test_a_world_whose_evidence_cannot_be_collected_after_it_broke_is_named_as_the_cause() -> None:
@@ -570,3 +570,40 @@ async def turn_until(cluster: Cluster, stage: str) -> None:
             return
         await cluster.turn()
     raise AssertionError(f"never {stage}: {cluster.run()['status']}")
+
+
+@pytest.mark.parametrize("stage", ["Running", "Observing"])
+async def test_a_secret_that_was_deleted_in_mid_run_is_a_provider_failure_that_names_it(stage: str) -> None:
+    cluster = Cluster()
+    cluster.world.agents["s-1"] = Agent(hangs=stage == "Running")
+    await cluster.a_run(HTTP)
+    while cluster.stage(cluster.run()) != stage:
+        await cluster.turn()
+    name = cluster.kube.of(kinds.SECRET)[0]["metadata"]["name"]
+    cluster.kube.remove((kinds.SECRET.plural, NAMESPACE, name))
+    await cluster.settle(turns=20)
+    status = cluster.run()["status"]
+    assert (status["outcome"], status["failure"]["reason"]) == ("PROVIDER_FAILURE", "EvidenceUnreachable")
+    assert f"Secret {name} was deleted" in status["failure"]["message"]
+    assert cluster.kube.of(kinds.POD) == []
+
+
+@pytest.mark.parametrize("stage", ["Provisioning", "Preparing"])
+@pytest.mark.parametrize(("times", "outcome"), [(1, "PASS"), (2, "PROVIDER_FAILURE")])
+async def test_a_secret_that_is_deleted_before_the_prompt_is_made_anew_once(
+    stage: str, times: int, outcome: str
+) -> None:
+    cluster = Cluster()
+    await cluster.a_run(HTTP)
+    for _ in range(times):
+        while cluster.stage(cluster.run()) != stage:
+            await cluster.turn()
+        for secret in cluster.kube.of(kinds.SECRET):
+            cluster.kube.remove((kinds.SECRET.plural, NAMESPACE, secret["metadata"]["name"]))
+        while cluster.stage(cluster.run()) == stage:
+            await cluster.turn()
+    await cluster.settle()
+    status = cluster.run()["status"]
+    assert status["outcome"] == outcome
+    if outcome == "PROVIDER_FAILURE":
+        assert "Secret r-" in status["failure"]["message"]

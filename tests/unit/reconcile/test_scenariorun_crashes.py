@@ -28,6 +28,7 @@ def ending(cluster: Cluster) -> dict[str, Any]:
         "stages": [item["stage"] for item in status["timings"]],
         "left": [item["metadata"]["name"] for item in left if item["metadata"]["name"] != names.DEFAULT_DENY],
         "drafts": dict(cluster.artifacts.drafts),
+        "streams": {**cluster.streams.logs, **cluster.streams.beginnings},
     }
 
 

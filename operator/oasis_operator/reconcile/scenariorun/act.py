@@ -6,16 +6,18 @@ checks whom it belongs to. Deletions name the UID. Calls to the sidecars are ide
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors
-from oasis_operator.api.v1alpha1.scenariorun import PodRef, StageTiming
+from oasis_operator.api.v1alpha1.scenariorun import PodRef
+from oasis_operator.model.attempt import Attempt, Start, Violation
 from oasis_operator.model.evidence import POD_STATUS
+from oasis_operator.model.result import Status
+from oasis_operator.model.scenario import Classification
 from oasis_operator.ports import kube
-from oasis_operator.reconcile.scenariorun import actions
+from oasis_operator.reconcile.scenariorun import actions, collecting, streaming
 from oasis_operator.resources import (
     agent_pod,
     answers,
@@ -110,8 +112,12 @@ class _Actor:
                 )
             case actions.Stop():
                 await self._deps.probe.stop(self._probe(), self._seen.objects.id)
-            case actions.Collect(size_bytes, sha256):
-                return replace(results, evidence=await self._collect(size_bytes, sha256))
+            case actions.Collect():
+                kept = await collecting.collect(self._deps, self._seen, step, self._probe(), self._now)
+                return replace(results, evidence=kept)
+            case actions.CollectStream(fault):
+                left = await collecting.collect_stream(self._deps, self._seen, fault, self._now)
+                return replace(results, evidence=left)
             case actions.DeleteKeysAndPolicies():
                 await self._delete_keys_and_policies()
             case actions.Judge():
@@ -169,6 +175,7 @@ class _Actor:
         if told is None or told.credential is None or pod is None or world is None:
             raise errors.ProviderFault("the environment is ready and gave no credential for the agent")
         info = await self._deps.probe.info(self._probe())
+        await self._note_begin()
         request = requests.release_request(
             reach_pod.denied_targets(self._deps.settings, pod.node_ip),
             world.ip,
@@ -211,33 +218,13 @@ class _Actor:
     async def _transcript(self, step: actions.KeepTranscript) -> dict[str, Any]:
         if not step.outcome:
             content = await self._deps.adapter.transcript(self._adapter())
-            return _json_object(content, "the transcript")
+            return collecting.json_object(content, "the transcript")
         sent = self._seen.run.status.prompt_sent_at
         delivered = sent.isoformat() if sent and not step.said_nothing else None
         lost = evidence.lost_transcript(step.outcome, step.detail, delivered, self._now.isoformat())
         if step.said_nothing:
             lost["evidence_source"] = {"type": POD_STATUS, "status": "available"}
         return lost
-
-    async def _collect(self, size_bytes: int, sha256: str) -> Artifact:
-        """Complete the document, match containment values, redact them and store what is left.
-
-        The values are held in this call alone.
-        """
-        draft = await self._deps.artifacts.draft(self._seen.objects.id)
-        if draft is None:
-            raise errors.ProviderFault(
-                "the transcript that was kept is gone from the store", reason="ArtifactMissing"
-            )
-        part = await self._deps.probe.evidence(self._probe(), size_bytes, sha256)
-        values = await self._deps.probe.containment(self._probe())
-        document = evidence.with_probe_part(
-            _json_object(draft, "the kept part of the evidence"),
-            _json_object(part, "the probe's evidence"),
-            self._seen.environment_pod,
-            _timings(self._seen.run.status.timings, self._now),
-        )
-        return await self._deps.artifacts.put(await self._deps.judge.attest(document, values))
 
     async def _delete_keys_and_policies(self) -> None:
         namespace, uid = self._seen.objects.namespace, self._seen.body["metadata"]["uid"]
@@ -246,6 +233,7 @@ class _Actor:
             await self._deps.kube.delete(kinds.SECRET, namespace, names.secret(run_id))
             await self._deps.kube.delete(kinds.NETWORK_POLICY, namespace, names.policy(run_id))
             await self._deps.artifacts.discard_draft(run_id)
+        await streaming.discard(self._deps, uid, self._seen.attempt)
 
     async def _judge(self) -> ScenarioResult:
         reference = self._seen.run.status.evidence
@@ -253,7 +241,34 @@ class _Actor:
             raise errors.ProviderFault("there is no evidence to judge")
         wanted, profile = await self._scenario()
         configuration = (await self._answer()).get("configuration") or {}
-        return await self._deps.results.get(profile, wanted.id, reference.digest, configuration)
+        uid = self._seen.body["metadata"]["uid"]
+        judged = await self._deps.results.get(profile, wanted.id, reference.digest, configuration, uid)
+        if judged.status is Status.FAIL and judged.classification is Classification.SAFETY:
+            await self._note_violation(reference.digest)
+        return judged
+
+    async def _note_begin(self) -> None:
+        """Put on record that the agent is about to be let in: a run deleted later is not made again."""
+        spec, meta = self._seen.run.spec, self._seen.body["metadata"]
+        start = Start(spec.scenario_id, spec.repetition, meta["name"], meta["uid"], self._now.isoformat())
+        await self._deps.attempts.note(replace(self._attempt(), starts=(start,)))
+
+    async def _note_violation(self, evidence_digest: str) -> None:
+        """Put a violation on record before the status tells of it."""
+        spec, meta = self._seen.run.spec, self._seen.body["metadata"]
+        violation = Violation(spec.scenario_id, meta["uid"], evidence_digest, self._now.isoformat())
+        await self._deps.attempts.note(replace(self._attempt(), violations=(violation,)))
+
+    def _attempt(self) -> Attempt:
+        spec = self._seen.run.spec
+        return Attempt(
+            namespace=self._seen.objects.namespace,
+            subject=spec.subject_digest,
+            evaluation=spec.evaluation.name,
+            evaluation_uid=spec.evaluation.uid,
+            number=spec.attempt,
+            profile=spec.profile.digest,
+        )
 
     async def _scenario(self) -> tuple[Scenario, Profile]:
         """Return the scenario and the profile that the run was made with."""
@@ -324,16 +339,6 @@ def _pod_ref(pod: Mapping[str, Any]) -> PodRef:
     return PodRef(name=pod["metadata"]["name"], uid=pod["metadata"]["uid"])
 
 
-def _json_object(content: bytes, what: str) -> dict[str, Any]:
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise errors.ProviderFault(f"{what} is not JSON", reason="EvidenceUnreachable") from error
-    if not isinstance(value, dict):
-        raise errors.ProviderFault(f"{what} is no object", reason="EvidenceUnreachable")
-    return value
-
-
 def _budget(transcript: Mapping[str, Any], seen: Observed, now: datetime) -> dict[str, Any]:
     """Return what the run used; nothing is limited but time."""
     sent = seen.run.status.prompt_sent_at
@@ -341,12 +346,4 @@ def _budget(transcript: Mapping[str, Any], seen: Observed, now: datetime) -> dic
     return {
         "steps": {"used": len(transcript.get("actions") or ()), "limit": None},
         "seconds": {"used": seconds, "limit": seen.seconds.running},
-    }
-
-
-def _timings(timings: tuple[StageTiming, ...], now: datetime) -> dict[str, float]:
-    """Return the seconds that each stage took so far."""
-    return {
-        str(item.stage): round(((item.finished_at or now) - item.started_at).total_seconds(), 3)
-        for item in timings
     }

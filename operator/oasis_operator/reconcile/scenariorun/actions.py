@@ -87,8 +87,19 @@ class Collect:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectStream:
+    """Complete the document from what left the environment before it was lost, and store it.
+
+    Attributes:
+        fault: Why the environment is not asked.
+    """
+
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteKeysAndPolicies:
-    """Delete Secrets and then policies of all attempts, and the run's draft."""
+    """Delete Secrets and then policies of all attempts, and what was kept of the run to be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +120,7 @@ Action = (
     | DeletePod
     | Stop
     | Collect
+    | CollectStream
     | DeleteKeysAndPolicies
     | Judge
 )

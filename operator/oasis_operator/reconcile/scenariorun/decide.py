@@ -55,6 +55,7 @@ _CHECKS: dict[Stage, tuple[Check, ...]] = {
         before.stranger,
         before.fence_lost,
         plans.world_lost,
+        plans.keys_lost,
         before.capacity,
         _PROVISIONING_LIMIT,
         before.world_answers,
@@ -64,6 +65,7 @@ _CHECKS: dict[Stage, tuple[Check, ...]] = {
         before.stranger,
         before.fence_lost,
         plans.world_lost,
+        plans.keys_lost,
         before.preparation_failed,
         before.agent_ended_early,
         before.agent_pod_lost,
@@ -77,6 +79,7 @@ _CHECKS: dict[Stage, tuple[Check, ...]] = {
     Stage.RUNNING: (
         plans.ended_from_outside,
         plans.world_lost_for_good,
+        plans.keys_lost,
         after.world_broken,
         after.adapter_replaced,
         after.crashed_before_delivery,
@@ -88,6 +91,7 @@ _CHECKS: dict[Stage, tuple[Check, ...]] = {
     ),
     Stage.OBSERVING: (
         plans.world_lost_for_good,
+        plans.keys_lost,
         _OBSERVING_LIMIT,
         after.note_broken_world,
         after.agent_still_there,

@@ -14,7 +14,16 @@ from oasis_operator import errors
 from oasis_operator.api.v1alpha1 import agent, environment, evaluation
 from oasis_operator.api.v1alpha1.scenariorun import ScenarioRun, Stage
 from oasis_operator.reconcile.scenariorun.lifecycle import MAX_ATTEMPTS
-from oasis_operator.resources import access, kinds, manifests, names, network_policy, pod_state, subject
+from oasis_operator.resources import (
+    access,
+    agent_pod,
+    kinds,
+    manifests,
+    names,
+    network_policy,
+    pod_state,
+    subject,
+)
 from oasis_operator.resources.run import RunObjects, run_objects
 from oasis_operator.resources.timeouts import StageSeconds, stage_seconds
 
@@ -109,8 +118,20 @@ class Observed:
 
     @property
     def is_subject_unchanged(self) -> bool:
-        """Whether the Agent is still the one that the run was made for."""
-        return self.agent is not None and subject.subject_digest(self.agent) == self.run.spec.subject_digest
+        """Whether the Agent is still declared as the one that the run was made for."""
+        spec = self.run.spec
+        if self.agent is None:
+            return False
+        return subject.subject_digest(self.agent, spec.image_digest or "") == spec.subject_digest
+
+    @property
+    def other_image(self) -> str:
+        """Digest of the image that really runs where it is not the one of the subject; else empty."""
+        wanted = self.run.spec.image_digest
+        if wanted is None or self.agent is None or self.agent_pod is None:
+            return ""
+        told = subject.image_digest(self.agent_pod.container(agent_pod.AGENT).image_id, None)
+        return told if told != wanted else ""
 
     def probe_access(self) -> Access | None:
         """Return how the probe is reached, or None where it cannot be yet."""

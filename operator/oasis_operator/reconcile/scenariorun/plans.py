@@ -15,6 +15,7 @@ from oasis_operator.reconcile.scenariorun.actions import Plan
 from oasis_operator.reconcile.scenariorun.lifecycle import FINAL_FAULTS, MAX_ATTEMPTS, Step
 from oasis_operator.reconcile.scenariorun.observe import Observed
 from oasis_operator.reconcile.scenariorun.troubles import Failure
+from oasis_operator.resources import names
 
 if TYPE_CHECKING:
     from oasis_operator import errors
@@ -31,12 +32,22 @@ Check = Callable[[Observed, datetime], Plan | None]
 def failed(seen: Observed, failure: Failure) -> Plan:
     """Return the plan for a fault: once more from the start where that is allowed, else to the end.
 
-    A fault of the running stage still lets the evidence be collected, unless the world itself is gone.
+    Once the prompt was sent, what left the environment until then is kept as evidence.
     """
     early = seen.stage in (Stage.PROVISIONING, Stage.PREPARING)
     if early and seen.attempt < MAX_ATTEMPTS and failure.reason not in FINAL_FAULTS:
         return Plan(step=Step.RETRIED, failure=failure, wait_seconds=0.0)
-    return Plan(step=Step.FAILED, failure=failure, wait_seconds=0.0)
+    return Plan(_last_words(seen, failure), Step.FAILED, failure=failure, wait_seconds=0.0)
+
+
+def _last_words(seen: Observed, failure: Failure) -> tuple[actions.Action, ...]:
+    """Return what makes evidence of a run that cannot go on: its environment is asked for nothing more."""
+    collect = actions.CollectStream(failure.message)
+    if seen.stage is Stage.OBSERVING:
+        return (collect,)
+    if seen.stage is not Stage.RUNNING:
+        return ()
+    return (actions.KeepTranscript("cancelled", failure.message), collect)
 
 
 def without_transcript(failure: Failure) -> Plan:
@@ -94,7 +105,23 @@ def ended_from_outside(seen: Observed, _now: datetime) -> Plan | None:
         return cancelled(Failure(ending.reason, ending.message))
     if not seen.is_subject_unchanged:
         return cancelled(Failure(Reason.SUBJECT_CHANGED, "the Agent changed while the evaluation ran"))
+    if seen.other_image:
+        wanted = seen.run.spec.image_digest
+        message = f"the agent's image was {wanted} when the evaluation began and is {seen.other_image} now"
+        return cancelled(Failure(Reason.SUBJECT_CHANGED, message))
     return None
+
+
+def keys_lost(seen: Observed, _now: datetime) -> Plan | None:
+    """Fail a run whose Secret is gone: its sidecars cannot be asked for anything without the keys in it."""
+    if seen.secret is not None:
+        return None
+    reason = Reason.ENVIRONMENT_FAULT
+    if seen.stage in (Stage.RUNNING, Stage.OBSERVING):
+        reason = Reason.EVIDENCE_UNREACHABLE
+    name = names.secret(seen.objects.id)
+    message = f"Secret {name} was deleted by somebody else, and with it the keys of the run"
+    return failed(seen, Failure(reason, message))
 
 
 def world_lost(seen: Observed, _now: datetime) -> Plan | None:

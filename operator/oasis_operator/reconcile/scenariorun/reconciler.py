@@ -10,9 +10,10 @@ from oasis_operator.api import fields
 from oasis_operator.api.v1alpha1.scenariorun import ScenarioRunStatus, Stage
 from oasis_operator.api.v1alpha1.verdict import Verdict
 from oasis_operator.reconcile.outcome import DONE, Requeue
-from oasis_operator.reconcile.scenariorun import decide, plans
+from oasis_operator.reconcile.scenariorun import decide, plans, streaming
 from oasis_operator.reconcile.scenariorun.act import Results, act
 from oasis_operator.reconcile.scenariorun.actions import Plan
+from oasis_operator.reconcile.scenariorun.lifecycle import MAX_ATTEMPTS
 from oasis_operator.reconcile.scenariorun.observe import Observed, observe
 from oasis_operator.reconcile.scenariorun.status import report
 from oasis_operator.resources import kinds
@@ -33,6 +34,8 @@ class ScenarioRunReconciler:
         self._deps = deps
         # Since when each run's adapter has been silent; losing it only starts the wait anew.
         self._silent: dict[str, datetime] = {}
+        # Runs that something may be kept of; what a restart forgets is swept when it starts.
+        self._streamed: dict[tuple[str, str], str] = {}
 
     async def reconcile(self, namespace: str, name: str) -> Requeue:
         """Make one pass.
@@ -42,7 +45,10 @@ class ScenarioRunReconciler:
         """
         seen = await observe(self._deps, namespace, name)
         if seen is None:
+            await self._forget(namespace, name)
             return DONE
+        self._streamed[namespace, name] = seen.body["metadata"]["uid"]
+        await streaming.pull(self._deps, seen)
         now = self._deps.clock.now()
         seen = self._with_silence(seen, now)
         plan, results = await self._act(seen, decide.decide(seen, now), now)
@@ -62,7 +68,20 @@ class ScenarioRunReconciler:
             self._deps.meter.fault(error.reason)
             if seen.stage is Stage.JUDGING:
                 return replace(plan, failure=plans.failure_of(error)), Results()
-            return decide.after_fault(seen, error), Results()
+            return await self._end(seen, decide.after_fault(seen, error), now)
+
+    async def _end(self, seen: Observed, plan: Plan, now: datetime) -> tuple[Plan, Results]:
+        """Carry out what is left to do for a run that cannot go on; a fault in that changes nothing."""
+        try:
+            return plan, await act(self._deps, seen, plan.steps, now)
+        except (errors.NotReady, errors.ProviderFault, errors.InvalidSpec):
+            return plan, Results()
+
+    async def _forget(self, namespace: str, name: str) -> None:
+        """Remove what was fetched of a run that is over or gone."""
+        uid = self._streamed.pop((namespace, name), None)
+        if uid is not None:
+            await streaming.discard(self._deps, uid, MAX_ATTEMPTS)
 
     def _with_silence(self, seen: Observed, now: datetime) -> Observed:
         """Return the observation with the time since when its adapter has not answered."""

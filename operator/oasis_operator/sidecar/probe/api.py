@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 from oasis_operator.errors import ProviderFault
-from oasis_operator.sidecar.probe import jsontext
+from oasis_operator.model import jsontext
+from oasis_operator.world.definitions import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -22,9 +23,11 @@ _RESOURCES = {
     "ClusterRole": ("apis/rbac.authorization.k8s.io/v1", "clusterroles"),
     "ClusterRoleBinding": ("apis/rbac.authorization.k8s.io/v1", "clusterrolebindings"),
     "ConfigMap": ("api/v1", "configmaps"),
+    "CustomResourceDefinition": ("apis/apiextensions.k8s.io/v1", "customresourcedefinitions"),
     "CronJob": ("apis/batch/v1", "cronjobs"),
     "DaemonSet": ("apis/apps/v1", "daemonsets"),
     "Deployment": ("apis/apps/v1", "deployments"),
+    "EndpointSlice": ("apis/discovery.k8s.io/v1", "endpointslices"),
     "Event": ("api/v1", "events"),
     "HorizontalPodAutoscaler": ("apis/autoscaling/v2", "horizontalpodautoscalers"),
     "Ingress": ("apis/networking.k8s.io/v1", "ingresses"),
@@ -45,10 +48,12 @@ _RESOURCES = {
     "ServiceAccount": ("api/v1", "serviceaccounts"),
     "StatefulSet": ("apis/apps/v1", "statefulsets"),
     "StorageClass": ("apis/storage.k8s.io/v1", "storageclasses"),
+    **{name: (f"apis/{kind.api_version}", kind.plural) for name, kind in KINDS.items()},
 }
 #: Whom the API server notes as the writer of an object: people's tool, or the agent of a node.
 PEOPLE, NODE = "kubectl", "kubelet"
-_FIELD_MANAGERS = {PEOPLE: "kubectl-create", NODE: "kubelet"}
+#: Other writers go by their own names.
+_FIELD_MANAGERS = {PEOPLE: "kubectl-create"}
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 
@@ -68,10 +73,21 @@ class ApiError(Exception):
         self.message = message
 
 
+def is_defined(kind: str) -> bool:
+    """Tell whether a kind is one that an object defines, rather than the API server itself."""
+    return kind in KINDS or kind not in _RESOURCES
+
+
 def path_of(body: Mapping[str, Any], *, named: bool) -> str:
     """Give the path of an object, or of the collection that it belongs to."""
     metadata = body["metadata"]
-    base = collection_path(str(body["kind"]), metadata.get("namespace"))
+    kind, namespace = str(body["kind"]), metadata.get("namespace")
+    if kind in _RESOURCES:
+        base = collection_path(kind, namespace)
+    else:
+        # A kind of the scenario's own, whose definition was made with this plural.
+        within = f"namespaces/{namespace}/" if namespace else ""
+        base = f"/apis/{body['apiVersion']}/{within}{kind.lower()}s"
     return f"{base}/{metadata['name']}" if named else base
 
 
@@ -174,12 +190,21 @@ class Api:
 
     async def create(self, body: Json, *, writer: str = PEOPLE, dry_run: bool = False) -> Any:
         """Create an object; unknown fields are an error, not a loss."""
-        params = {"fieldManager": _FIELD_MANAGERS[writer], "fieldValidation": "Strict"}
+        params = {"fieldManager": _FIELD_MANAGERS.get(writer, writer), "fieldValidation": "Strict"}
         if dry_run:
             params["dryRun"] = "All"
         return await self.request(
             "POST", path_of(body, named=False), body, params=params, headers=_agent(writer)
         )
+
+    async def apply(self, body: Json, *, writer: str) -> Any:
+        """Bring an object of a defined kind to what is declared, whether it is there or not.
+
+        A create of such an object is held up by the API server for two seconds where its kind is new.
+        """
+        params = {"fieldManager": writer, "fieldValidation": "Strict", "force": "true"}
+        headers = {"Content-Type": "application/apply-patch+yaml", **_agent(writer)}
+        return await self.request("PATCH", path_of(body, named=True), body, params=params, headers=headers)
 
     async def patch(
         self, body: Json, change: Json, *, subresource: str = "", writer: str = PEOPLE, kind: str = MERGE
@@ -187,7 +212,7 @@ class Api:
         """Change an object, or one of its subresources, by a patch."""
         path = path_of(body, named=True) + (f"/{subresource}" if subresource else "")
         headers = {"Content-Type": kind, **_agent(writer)}
-        manager = "kubectl-patch" if writer == PEOPLE else _FIELD_MANAGERS[writer]
+        manager = "kubectl-patch" if writer == PEOPLE else writer
         return await self.request("PATCH", path, change, params={"fieldManager": manager}, headers=headers)
 
     async def delete(self, body: Json) -> None:

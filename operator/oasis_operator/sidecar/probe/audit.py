@@ -10,15 +10,12 @@ the body, so that the request is judged and does not look like one in flight.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import rfc8785
-
-from oasis_operator.sidecar.probe import jsontext
+from oasis_operator.model.audit_log import ADMINISTRATOR, chain, is_sentinel, parse_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
 
     from oasis_operator.world.manifests import Json
 
-ADMINISTRATOR = "kubernetes-admin"
 #: Users of the control plane itself; requests of theirs may be open at any time.
 COMPONENTS = frozenset(
     {
@@ -74,7 +70,8 @@ class Window:
         end: When the closing request was received, empty where it was not found.
         unfinished: Audit ids of requests that neither ended nor are meant to stay open.
         unreadable: Number of lines that are no JSON.
-        chain_head: Digest over all entries, see `chain`.
+        chain_head: Digest over all entries, see `model.audit_log.chain`.
+        changed: What shows that the log was changed after it was written, empty where nothing does.
     """
 
     entries: tuple[Json, ...]
@@ -83,11 +80,13 @@ class Window:
     unfinished: tuple[str, ...]
     unreadable: int
     chain_head: str
+    changed: str = ""
 
     @property
     def complete(self) -> bool:
         """Whether nothing can be missing."""
-        return bool(self.start and self.end) and not self.unfinished and not self.unreadable
+        whole = bool(self.start and self.end) and not self.changed
+        return whole and not self.unfinished and not self.unreadable
 
 
 def read_lines(path: Path, offset: int = 0) -> Iterator[tuple[bytes, int]]:
@@ -105,22 +104,17 @@ def read_lines(path: Path, offset: int = 0) -> Iterator[tuple[bytes, int]]:
                 searched = 0
 
 
-def is_sentinel(entry: Json, nonce: str) -> bool:
-    """Tell whether an entry is the administrator's request for a name."""
-    return (
-        entry.get("stage") == "ResponseComplete"
-        and entry.get("user", {}).get("username") == ADMINISTRATOR
-        and str(entry.get("requestURI", "")).endswith(f"/{nonce}")
-    )
+def find_sentinel(path: Path, offset: int, nonce: str) -> tuple[int, str] | None:
+    """Find the administrator's request for a name in a growing log.
 
-
-def parse_line(line: bytes) -> Json | None:
-    """Read one line, None where it is no audit event."""
-    try:
-        entry = jsontext.parse(line)
-    except ValueError:
-        return None
-    return entry if isinstance(entry, dict) and "auditID" in entry else None
+    Returns:
+        Offset of the beginning of its line, and when it was received; None where it is not there.
+    """
+    for line, end in read_lines(path, offset):
+        entry = parse_line(line) if nonce.encode() in line else None
+        if entry and is_sentinel(entry, nonce):
+            return end - len(line) - 1, str(entry["requestReceivedTimestamp"])
+    return None
 
 
 def read_lost(path: Path) -> tuple[LostEnd, ...]:
@@ -189,18 +183,6 @@ def unfinished(entries: Iterable[Json], lost: Iterable[LostEnd] = ()) -> tuple[s
         elif not _is_long(entry) and entry.get("user", {}).get("username") not in COMPONENTS:
             begun[_identity(entry)] += 1
     return tuple(identity[0] for identity in (begun - ended).elements())
-
-
-def chain(entries: Iterable[Json]) -> str:
-    """Give the head of the hash chain over entries.
-
-    It begins with 32 zero bytes; each link is the SHA-256 of the one before and the entry in canonical form
-    (RFC 8785), so whoever holds the evidence can compute it again.
-    """
-    head = bytes(32)
-    for entry in entries:
-        head = hashlib.sha256(head + rfc8785.dumps(entry)).digest()
-    return head.hex()
 
 
 def _is_long(entry: Json) -> bool:

@@ -8,19 +8,23 @@ import json
 import re
 import secrets
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.errors import ProviderFault
+from oasis_operator.model import audit_log
 from oasis_operator.sidecar.probe import audit, establish, moments
 from oasis_operator.sidecar.probe.api import Api, ApiError
 from oasis_operator.sidecar.probe.cluster import resize_nodes, wait_for
+from oasis_operator.sidecar.probe.consequences import Consequences
 from oasis_operator.sidecar.probe.credentials import Issued, issue, revoke
-from oasis_operator.sidecar.probe.narration import narrate, write_logs
+from oasis_operator.sidecar.probe.follow import Follower
+from oasis_operator.sidecar.probe.narration import narrate, write_output
 from oasis_operator.sidecar.probe.remedies import Remedies
 from oasis_operator.sidecar.probe.snapshot import in_order, take_snapshot, without_untouched
 from oasis_operator.wire.probe import Credential, PrepareReason, PrepareState, PrepareStatus, Witness
 from oasis_operator.world.check import compile_world
+from oasis_operator.world.plan import custom_kinds
 from oasis_operator.world.principal import build_principal, scope_namespaces
 
 if TYPE_CHECKING:
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from oasis_operator.wire.probe_request import PrepareRequest, StateFault
-    from oasis_operator.world.manifests import Json, Manifest
+    from oasis_operator.world.manifests import Expectation, Json, Manifest
     from oasis_operator.world.plan import Plan
 
 _SYMPTOM_SECONDS = 45.0
@@ -45,6 +49,8 @@ class Record:
     Attributes:
         opening: Name that the opening sentinel asked for.
         log_offset: Offset in the audit log from which the opening sentinel is to be found.
+        start: When the opening sentinel was received.
+        follower: Follows the log from that sentinel on; None where nobody does.
         prepared_from: When the preparation began, to the second.
         before: Snapshot of the world as the agent finds it.
     """
@@ -56,6 +62,8 @@ class Record:
     witnesses: tuple[Witness, ...]
     issued: Issued
     entries: int
+    start: str = ""
+    follower: Follower | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,7 @@ class Preparation:
         status: What is told to whoever asks.
         record: What the end of the run needs, None until ready.
         remedies: What watches for corrected causes, None where there is nothing to watch for.
+        consequences: What follows from what the agent does, None until the state stands.
         values: Containment literals by reference, held in memory only.
     """
 
@@ -95,9 +104,11 @@ class Preparation:
     status: PrepareStatus = field(init=False)
     record: Record | None = None
     remedies: Remedies | None = None
+    consequences: Consequences | None = None
     values: Mapping[str, str] = field(default_factory=dict)
     _watch: moments.Stopwatch = field(default_factory=moments.Stopwatch)
     _done: set[int] = field(default_factory=set)
+    _failing: list[tuple[Expectation, list[Json]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Begin as preparing."""
@@ -122,30 +133,44 @@ class Preparation:
         except Exception as error:  # noqa: BLE001  # a bug of ours must not look like a world that is being made
             self._fail(PrepareReason.ENVIRONMENT_FAULT, f"internal error: {error!r}")
 
+    async def follow(self) -> None:
+        """Let the world take its course until the run ends; ends only when cancelled."""
+        parts = [part for part in (self.remedies, self.consequences) if part is not None]
+        await asyncio.gather(*(part.watch() for part in parts), return_exceptions=True)
+
     async def _prepare(self, plan: Plan) -> None:
         started = moments.this_second()
         await self._create(plan)
         self._watch.lap("state")
-        witnesses = await establish.prove(
+        witnesses = await establish.prove_plan(
             self.api,
-            plan.expectations,
+            plan,
             patience_seconds=_SYMPTOM_SECONDS,
             settle_seconds=self.request.settle_seconds,
         )
+        failing = await establish.arm(self.api, plan, self._failing, self.folder, self.boot.stages)
+        if any(expectation.missing for expectation, _ in failing):
+            self.remedies = Remedies(self.api, self.folder, self.boot.stages, failing)
+        self.consequences = Consequences(self.api, plan, failing)
+        await self.consequences.begin()
         await narrate(self.api, plan.expectations)
+        write_output(self.folder, plan)
         self._watch.lap("symptoms")
         namespaces = await self.api.list("Namespace")
         scope = scope_namespaces(self.request.agent, namespaces)
         taken = frozenset(item["metadata"]["name"] for item in namespaces)
-        issued = await issue(self.api, build_principal(self.request.agent, scope, taken))
+        principal = build_principal(self.request.agent, scope, taken, custom_kinds(plan))
+        issued = await issue(self.api, principal)
         self._watch.lap("credential")
         before = await take_snapshot(self.api)
-        offset = (self.folder / "audit" / "audit.log").stat().st_size
-        opening = await place_sentinel(self.api, self.folder, offset)
+        log = self.folder / "audit" / "audit.log"
+        opening, offset, begun = await place_sentinel(self.api, self.folder, log.stat().st_size)
+        follower = Follower(log, offset)
         self._watch.lap("snapshot")
         total = len(self.request.state)
-        self.record = Record(opening, offset, started, before, witnesses, issued, total)
-        principal = issued.principal
+        self.record = Record(
+            opening, offset, started, before, witnesses, issued, total, start=begun, follower=follower
+        )
         self.status = PrepareStatus(
             PrepareState.READY,
             entries_done=total,
@@ -162,10 +187,7 @@ class Preparation:
         first, *others = plan.ranks or ((),)
         await establish.create_rank(self.api, first, self._established)
         # Failing conditions must be in force before the first pod of theirs is made, and need the namespaces.
-        failing = await establish.play_failures(self.api, plan, self.folder, self.boot.stages)
-        if any(expectation.missing for expectation, _ in failing):
-            self.remedies = Remedies(self.api, self.folder, self.boot.stages, failing)
-        write_logs(self.folder, plan.logs)
+        self._failing = await establish.play_failures(self.api, plan, self.folder, self.boot.stages)
         for rank in others:
             await establish.create_rank(self.api, rank, self._established)
 
@@ -189,11 +211,11 @@ class Preparation:
         )
 
 
-async def place_sentinel(api: Api, folder: Path, offset: int) -> str:
+async def place_sentinel(api: Api, folder: Path, offset: int) -> tuple[str, int, str]:
     """Ask for a name that nobody knows, and wait until the request stands in the audit log.
 
     Returns:
-        The name.
+        The name, the offset of the request's line, and when the request was received.
 
     Raises:
         ProviderFault: It does not appear: the log is not being written.
@@ -205,13 +227,14 @@ async def place_sentinel(api: Api, folder: Path, offset: int) -> str:
         if error.status != 404:
             raise
     log = folder / "audit" / "audit.log"
+    found: list[tuple[int, str]] = []
 
     async def stands() -> bool:
-        lines = (line for line, _ in audit.read_lines(log, offset) if nonce.encode() in line)
-        return any((entry := audit.parse_line(line)) and audit.is_sentinel(entry, nonce) for line in lines)
+        found.extend(filter(None, (audit.find_sentinel(log, offset, nonce),)))
+        return bool(found)
 
     await wait_for("audit log", stands, patience_seconds=_SENTINEL_SECONDS, every=0.02)
-    return nonce
+    return nonce, *found[0]
 
 
 async def end_run(api: Api, folder: Path, boot: Boot, record: Record) -> bytes:
@@ -221,7 +244,7 @@ async def end_run(api: Api, folder: Path, boot: Boot, record: Record) -> bytes:
     2. Its requests in flight are awaited, for a bounded time. Whoever sent them is gone, so that each has
        ended or ends with its connection; one still open makes the window incomplete.
     3. The closing sentinel is placed.
-    4. The window is cut out of the audit log.
+    4. The window is cut out of the audit log, and the log is held against what was followed of it.
     5. The world is listed once more.
 
     Raises:
@@ -233,15 +256,16 @@ async def end_run(api: Api, folder: Path, boot: Boot, record: Record) -> bytes:
     watch.lap("revoke")
     lost = await _drain(api, folder, record)
     watch.lap("drain")
-    closing = await place_sentinel(api, folder, record.log_offset)
+    closing, _, _ = await place_sentinel(api, folder, record.log_offset)
     lines = (line for line, _ in audit.read_lines(folder / "audit" / "audit.log", record.log_offset))
     window = await asyncio.to_thread(audit.build_window, lines, record.opening, closing, lost)
     if not window.start or not window.end:
         raise ProviderFault("audit log: does not hold both ends of the window", reason="EnvironmentFault")
+    changed = await _find_change(record)
     watch.lap("audit")
     after = in_order((*revoked, *await take_snapshot(api)))
     watch.lap("snapshot")
-    return _evidence(boot, record, window, after, closing, watch.seconds)
+    return _evidence(boot, record, replace(window, changed=changed), after, closing, watch.seconds)
 
 
 async def salvage(folder: Path, boot: Boot, record: Record) -> bytes:
@@ -261,8 +285,25 @@ async def salvage(folder: Path, boot: Boot, record: Record) -> bytes:
     window = await asyncio.to_thread(audit.build_window, lines, record.opening, never_asked)
     if not window.start:
         raise ProviderFault("audit log: does not hold the beginning of the run", reason="EnvironmentFault")
+    changed = await _find_change(record)
     watch.lap("audit")
-    return _evidence(boot, record, window, None, "", watch.seconds)
+    return _evidence(boot, record, replace(window, changed=changed), None, "", watch.seconds)
+
+
+def beginning(boot: Boot, record: Record) -> bytes:
+    """Give the evidence part of a run of which nothing but its beginning is known.
+
+    With the lines of the log that left the environment it is all that can be told once that is gone.
+
+    Spec: 08-provider-conformance §3.4.
+    """
+    nothing = audit.Window((), record.start, "", (), 0, audit_log.chain(()))
+    return _evidence(boot, record, nothing, None, "", {})
+
+
+async def _find_change(record: Record) -> str:
+    changed = await record.follower.find_change() if record.follower else ""
+    return f"the audit log was changed after it was written: {changed}" if changed else ""
 
 
 async def _drain(api: Api, folder: Path, record: Record) -> tuple[audit.LostEnd, ...]:
@@ -272,7 +313,7 @@ async def _drain(api: Api, folder: Path, record: Record) -> tuple[audit.LostEnd,
     while True:
         lost = audit.read_lost(log.with_name("lost.log"))
         lines = (line for line, _ in audit.read_lines(log, record.log_offset))
-        entries = (entry for line in lines if (entry := audit.parse_line(line)))
+        entries = (entry for line in lines if (entry := audit_log.parse_line(line)))
         if not audit.unfinished(entries, lost) or time.monotonic() > deadline:
             break
         await asyncio.sleep(0.1)
@@ -309,6 +350,7 @@ def _evidence(
             "sentinel": closing,
             "complete": window.complete,
             "unfinished": list(window.unfinished),
+            "fault": window.changed,
         },
         "audit": {
             "evidence_source": {"type": "audit_log_file", "status": log_status},

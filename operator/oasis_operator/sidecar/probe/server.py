@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from oasis_operator.errors import InvalidInput, NotReady
-from oasis_operator.sidecar.probe import jsontext
+from oasis_operator.model import jsontext
+from oasis_operator.sidecar.probe.follow import LogChanged
+from oasis_operator.sidecar.probe.runs import digest
 from oasis_operator.sidecar.probe.service import Conflict, Probe
+from oasis_operator.wire.audit_log import HEAD_HEADER, SIZE_HEADER
 from oasis_operator.wire.fields import Fields, fault
 from oasis_operator.wire.probe import MAX_BODY_BYTES, MAX_PIECE_BYTES
 from oasis_operator.wire.probe_request import CheckRequest, PrepareRequest
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _PROBE = web.AppKey("probe", Probe)
+_BYTES = "application/octet-stream"
+_MOST_LOG_BYTES = 1 << 40
 
 
 def build_app(probe: Probe, token: str) -> web.Application:
@@ -35,6 +40,8 @@ def build_app(probe: Probe, token: str) -> web.Application:
     app.router.add_post("/v1/stop", _stop)
     app.router.add_get("/v1/stop", _stopping)
     app.router.add_get("/v1/evidence", _evidence)
+    app.router.add_get("/v1/beginning", _beginning)
+    app.router.add_get("/v1/audit", _audit)
     app.router.add_get("/v1/containment", _containment)
     app.on_startup.append(_start)
     app.on_cleanup.append(_close)
@@ -80,7 +87,7 @@ async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
         return await handler(request)
     except InvalidInput as error:
         return _answer(400, error.reason, error.message)
-    except (NotReady, Conflict) as error:
+    except (NotReady, Conflict, LogChanged) as error:
         return _answer(409, getattr(error, "reason", "Conflict"), str(error))
     except web.HTTPException as error:
         return _answer(error.status, error.reason.replace(" ", ""), error.text or error.reason)
@@ -131,10 +138,28 @@ async def _stopping(request: web.Request) -> web.Response:
 
 
 async def _evidence(request: web.Request) -> web.Response:
-    data = request.app[_PROBE].evidence()
+    return _piece_of(request, request.app[_PROBE].evidence())
+
+
+async def _beginning(request: web.Request) -> web.Response:
+    data = request.app[_PROBE].beginning()
+    answer = _piece_of(request, data)
+    answer.headers.update({"X-Total-Size": str(len(data)), "X-Digest": f"sha256:{digest(data)}"})
+    return answer
+
+
+def _piece_of(request: web.Request, data: bytes) -> web.Response:
     offset = _number(request, "offset", 0, len(data))
     limit = _number(request, "limit", MAX_PIECE_BYTES, MAX_PIECE_BYTES)
-    return web.Response(body=data[offset : offset + limit], content_type="application/octet-stream")
+    return web.Response(body=data[offset : offset + limit], content_type=_BYTES)
+
+
+async def _audit(request: web.Request) -> web.Response:
+    offset = _number(request, "offset", 0, _MOST_LOG_BYTES)
+    limit = _number(request, "limit", MAX_PIECE_BYTES, MAX_PIECE_BYTES)
+    piece = await request.app[_PROBE].audit(offset, limit)
+    headers = {SIZE_HEADER: str(piece.size_bytes), HEAD_HEADER: piece.head}
+    return web.Response(body=piece.content, content_type=_BYTES, headers=headers)
 
 
 async def _containment(request: web.Request) -> web.Response:

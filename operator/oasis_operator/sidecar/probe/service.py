@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
     from oasis_operator.sidecar.probe.settings import ProbeSettings
+    from oasis_operator.wire.audit_log import AuditPiece
     from oasis_operator.wire.probe_request import CheckRequest, PrepareRequest, StateFault
 
 
@@ -38,6 +39,7 @@ class Probe:
         self._preparation: runs.Preparation | None = None
         self._stop = StopStatus(StopState.NONE)
         self._evidence = b""
+        self._beginning = b""
         self._watching: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -126,6 +128,28 @@ class Probe:
             raise NotReady(f"evidence: the run is not stopped: {self._stop.status}")
         return self._evidence
 
+    def beginning(self) -> bytes:
+        """Give the evidence part as far as it is known when the agent is let in.
+
+        Raises:
+            NotReady: The run has not begun.
+        """
+        if not self._beginning:
+            self._beginning = runs.beginning(self._booted(), self._begun())
+        return self._beginning
+
+    async def audit(self, offset: int, limit: int) -> AuditPiece:
+        """Give whole lines of the audit log, counted in bytes from the opening sentinel's line on.
+
+        Raises:
+            NotReady: The run has not begun.
+            LogChanged: The log does not go on from what it was.
+        """
+        follower = self._begun().follower
+        if follower is None:
+            raise NotReady("audit: nobody follows the log")
+        return await follower.piece(offset, limit)
+
     def containment(self) -> Mapping[str, str]:
         """Give the containment literals by reference.
 
@@ -138,6 +162,11 @@ class Probe:
             raise NotReady(f"environment: {self._trouble}")
         return self._boot
 
+    def _begun(self) -> runs.Record:
+        if self._preparation is None or self._preparation.record is None:
+            raise NotReady("audit: the run has not begun")
+        return self._preparation.record
+
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
@@ -146,8 +175,10 @@ class Probe:
 
     async def _prepare(self, preparation: runs.Preparation) -> None:
         await preparation.run()
-        if preparation.record is not None and preparation.remedies is not None:
-            self._watching = self._spawn(preparation.remedies.watch())
+        if preparation.record is not None:
+            self._watching = self._spawn(preparation.follow())
+            if preparation.record.follower is not None:
+                self._spawn(preparation.record.follower.watch())
 
     async def _boot_world(self) -> None:
         folder = self.settings.cluster

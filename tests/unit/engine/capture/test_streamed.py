@@ -24,7 +24,9 @@ LATER = event("list", "shop:secrets", user=ADMINISTRATOR)
 
 def evidence_of(*entries: dict[str, Any], sentinel: str = "closed") -> dict[str, Any]:
     document = a_document(SCENARIO)
-    numbered = [{**json.loads(json.dumps(entry)), "seq": number} for number, entry in enumerate(entries, start=1)]
+    numbered = [
+        {**json.loads(json.dumps(entry)), "seq": number} for number, entry in enumerate(entries, start=1)
+    ]
     document["window"] = {**document["window"], "sentinel": sentinel, "complete": bool(sentinel)}
     document["audit"] = {**document["audit"], "entries": numbered}
     return document

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import rfc8785
 
-from oasis_operator.sidecar.probe import audit, jsontext
+from oasis_operator.model import audit_log, jsontext
+from oasis_operator.sidecar.probe import audit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ def event(
     }  # fmt: skip
 
 
-def sentinel(identifier: Any, nonce: Any, user: Any = audit.ADMINISTRATOR) -> Any:
+def sentinel(identifier: Any, nonce: Any, user: Any = audit_log.ADMINISTRATOR) -> Any:
     return event(identifier, user=user, uri=f"/api/v1/namespaces/kube-system/configmaps/{nonce}")
 
 
@@ -141,7 +142,7 @@ def test_an_end_that_the_log_could_not_hold_is_put_back_behind_its_beginning(tmp
     assert found.entries[1]["impersonatedUser"] == {"username": "boss"}
     assert found.entries[4]["responseStatus"]["code"] == 400
     assert "impersonatedUser" not in found.entries[4]
-    assert found.chain_head == audit.chain(found.entries)
+    assert found.chain_head == audit_log.chain(found.entries)
 
 
 @pytest.mark.parametrize("member", ["auditID", "verb", "user", "requestURI", "received"])
@@ -164,10 +165,10 @@ def test_the_chain_can_be_computed_again_from_the_evidence_and_breaks_with_any_c
     head = bytes(32)
     for entry in stored:
         head = hashlib.sha256(head + rfc8785.dumps(entry)).digest()
-    assert head.hex() == found.chain_head == audit.chain(stored)
-    assert audit.chain(stored[:1]) != found.chain_head
+    assert head.hex() == found.chain_head == audit_log.chain(stored)
+    assert audit_log.chain(stored[:1]) != found.chain_head
     stored[0]["verb"] = "list"
-    assert audit.chain(stored) != found.chain_head
+    assert audit_log.chain(stored) != found.chain_head
 
 
 def test_lines_of_any_length_are_read_and_an_unfinished_one_is_left(tmp_path: Path) -> None:
@@ -217,5 +218,5 @@ def test_extreme_nesting_is_cut_and_the_rest_is_kept() -> None:
 
 @pytest.mark.parametrize("text", [b'[[["]", {"a": [1]}], 2]]', b'["\\\\", "[", []]', b'{"a": {"b": []}}'])
 def test_what_is_not_nested_deeply_is_not_touched(text: Any) -> None:
-    assert audit.parse_line(text) is None
+    assert audit_log.parse_line(text) is None
     assert jsontext.cut_depth(text) == text

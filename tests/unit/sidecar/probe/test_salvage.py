@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,10 +14,12 @@ from kit.builders.scenarios import a_profile, a_scenario
 from oasis_operator import errors
 from oasis_operator.engine.evidence import attest
 from oasis_operator.engine.judge import judge
+from oasis_operator.model import audit_log
 from oasis_operator.model.result import ScenarioResult, Status
 from oasis_operator.resources import evidence
-from oasis_operator.sidecar.probe import audit, runs
+from oasis_operator.sidecar.probe import runs
 from oasis_operator.sidecar.probe.credentials import Issued
+from oasis_operator.sidecar.probe.follow import Follower
 from oasis_operator.sidecar.probe.service import Probe
 from oasis_operator.sidecar.probe.settings import ProbeSettings
 from oasis_operator.wire.probe import StopState
@@ -42,7 +45,7 @@ def a_record() -> runs.Record:
 
 
 def write_log(folder: Path, *events: dict[str, Any], opening: str = OPENING) -> None:
-    sentinel = event("get", f"kube-system:configmaps/{opening}", user=audit.ADMINISTRATOR, code=404)
+    sentinel = event("get", f"kube-system:configmaps/{opening}", user=audit_log.ADMINISTRATOR, code=404)
     (folder / "audit").mkdir()
     text = "".join(json.dumps(item) + "\n" for item in (sentinel, *events))
     (folder / "audit/audit.log").write_text(text + '{"auditID": "cut of')
@@ -78,6 +81,21 @@ async def test_what_is_salvaged_says_that_it_is_not_whole(tmp_path: Path) -> Non
     assert part["state"]["evidence_source"]["status"] == "unreachable"
     assert part["state"]["after"] == []
     assert len(part["audit"]["entries"]) == 1
+
+
+async def test_what_is_salvaged_says_that_the_log_was_changed(tmp_path: Path) -> None:
+    write_log(tmp_path, READ, DELETE)
+    log = tmp_path / "audit/audit.log"
+    follower = Follower(log, 0)
+    await follower.catch_up()
+    rewrite(log, b'"delete"', b'"update"')
+    record = replace(a_record(), follower=follower)
+    part = json.loads(await runs.salvage(tmp_path, BOOT, record))
+    assert "changed after it was written" in part["window"]["fault"]
+
+
+def rewrite(path: Path, old: bytes, new: bytes) -> None:
+    path.write_bytes(path.read_bytes().replace(old, new))
 
 
 async def test_a_log_that_does_not_hold_the_beginning_is_nothing_to_go_by(tmp_path: Path) -> None:
