@@ -239,7 +239,7 @@ REFUSED = (
         "a request with a fragment",
         "Agent",
         _requesting({"method": "GET", "path": "/api/v1/pods#1"}),
-        "should match pattern",
+        "should match",
     ),
     Case("a variable without value", "Agent", {**HTTP, "env": [{"name": "A"}]}, EXACTLY_ONE),
     Case("a variable with two values", "Agent", {**HTTP, "env": [{**SECRET_ENV, "value": "x"}]}, EXACTLY_ONE),
