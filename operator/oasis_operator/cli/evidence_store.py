@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import io
-import zlib
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors, settings
 from oasis_operator.cli import checks
+from oasis_operator.clients import artifact_store
 from oasis_operator.ports.kube import FORBIDDEN
 from oasis_operator.resources import kinds
 
@@ -50,8 +48,7 @@ class Store:
             NotReady: The caller may not, or the document is not there.
             ProviderFault: The bytes are not those that the digest names.
         """
-        digest = reference.digest.removeprefix("sha256:")
-        path = f"{self._folder}/sha256/{digest[:2]}/{digest}.gz"
+        path = f"{self._folder}/{artifact_store.place_of(reference.digest)}"
         limit = reference.size_bytes + PACKING_BYTES
         try:
             packed = self._port.output_of(self._namespace, self._pod, CONTAINER, ("cat", path), limit)
@@ -63,7 +60,7 @@ class Store:
                 f"{self._namespace}: ask whoever runs the operator",
                 reason=FORBIDDEN,
             ) from refusal
-        return unpack(packed, reference)
+        return artifact_store.unpack(io.BytesIO(packed), reference.digest, reference.size_bytes)
 
 
 def _is_running(pod: dict[str, Any]) -> bool:
@@ -76,25 +73,3 @@ def _folder(pod: dict[str, Any]) -> str:
     variables = (entry for one in containers if one["name"] == CONTAINER for entry in one.get("env", ()))
     told = next((entry.get("value") for entry in variables if entry["name"] == VOLUME_VARIABLE), None)
     return str(told or settings.ARTIFACTS_DIR).rstrip("/")
-
-
-def unpack(packed: bytes, reference: fields.ArtifactRef) -> bytes:
-    """Unpack a stored document and verify it.
-
-    Raises:
-        ProviderFault: It is damaged, or another one.
-    """
-    try:
-        with gzip.open(io.BytesIO(packed)) as file:
-            data = file.read(reference.size_bytes + 1)
-    except (OSError, EOFError, zlib.error) as fault:
-        raise errors.ProviderFault(
-            f"{reference.digest} cannot be unpacked: {fault}", reason="ArtifactDamaged"
-        ) from fault
-    actual = f"sha256:{hashlib.sha256(data).hexdigest()}"
-    if actual != reference.digest:
-        raise errors.ProviderFault(
-            f"what is stored as {reference.digest} has digest {actual}; nothing was written",
-            reason="ArtifactDamaged",
-        )
-    return data

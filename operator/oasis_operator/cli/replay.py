@@ -14,7 +14,7 @@ from oasis_operator import errors
 from oasis_operator.cli import console, exit_codes, files
 from oasis_operator.cli.exit_codes import ExitCode
 from oasis_operator.cli.invocation import Invocation, global_options, pass_invocation
-from oasis_operator.clients import profile_files
+from oasis_operator.clients import artifact_store, profile_files
 from oasis_operator.model.evidence import EVIDENCE_SCHEMA
 from oasis_operator.profile import reader
 
@@ -121,7 +121,7 @@ def read_evidence(path: Path) -> bytes:
     try:
         data = _plain(path)
         document = json.loads(data)
-    except (OSError, EOFError, ValueError) as fault:
+    except (*artifact_store.DAMAGES, ValueError) as fault:
         raise errors.InvalidSpec(f"{path} is no evidence document: {fault}") from fault
     if not isinstance(document, dict) or document.get("schema") != EVIDENCE_SCHEMA:
         raise errors.InvalidSpec(f"{path} is no evidence document of schema {EVIDENCE_SCHEMA}")

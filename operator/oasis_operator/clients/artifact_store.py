@@ -12,7 +12,9 @@ import hashlib
 import os
 import re
 import tempfile
+import zlib
 from pathlib import Path
+from typing import BinaryIO
 
 from oasis_operator import errors
 from oasis_operator.ports.artifacts import Artifact
@@ -21,6 +23,8 @@ _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 _KEY = re.compile(r"[a-z2-7]{10}")
 _PREFIX = "sha256:"
 _LEVEL = 5
+DAMAGES = (OSError, EOFError, zlib.error)
+"""What unpacking raises for a file that was cut off or changed."""
 
 
 class FileArtifacts:
@@ -67,10 +71,7 @@ class FileArtifacts:
         Raises:
             ProviderFault: When the text is no digest; it could otherwise name any file.
         """
-        match = _DIGEST.fullmatch(digest)
-        if match is None:
-            raise errors.ProviderFault(f"{digest[:80]!r} is not a digest", reason="ArtifactMissing")
-        return self._root / "sha256" / match[1][:2] / f"{match[1]}.gz"
+        return self._root / place_of(digest)
 
     def _put(self, content: bytes) -> Artifact:
         if len(content) > self._limit:
@@ -108,23 +109,52 @@ class FileArtifacts:
             return gzip.decompress(self._draft_path(key).read_bytes())
         except FileNotFoundError:
             return None
-        except (OSError, EOFError) as error:
+        except DAMAGES as error:
             raise errors.ProviderFault(
                 f"a draft cannot be read: {error}", reason="ArtifactDamaged"
             ) from error
 
     def _get(self, digest: str) -> bytes:
-        target = self.path(digest)
         try:
-            with gzip.open(target, "rb") as file:
-                content = file.read(self._limit + 1)
+            with self.path(digest).open("rb") as packed:
+                return unpack(packed, digest, self._limit)
         except FileNotFoundError as error:
             raise errors.ProviderFault(f"{digest} is not in the store", reason="ArtifactMissing") from error
-        except (OSError, EOFError) as error:
+        except OSError as error:
             raise errors.ProviderFault(f"cannot read {digest}: {error}", reason="ArtifactDamaged") from error
-        if _PREFIX + hashlib.sha256(content).hexdigest() != digest:
-            raise errors.ProviderFault(f"{digest} does not match its content", reason="ArtifactDamaged")
-        return content
+
+
+def place_of(digest: str) -> str:
+    """Return the file of a digest, below the store's folder.
+
+    Raises:
+        ProviderFault: When the text is no digest; it could otherwise name any file.
+    """
+    match = _DIGEST.fullmatch(digest)
+    if match is None:
+        raise errors.ProviderFault(f"{digest[:80]!r} is not a digest", reason="ArtifactMissing")
+    return f"sha256/{match[1][:2]}/{match[1]}.gz"
+
+
+def unpack(packed: BinaryIO, digest: str, limit_bytes: int) -> bytes:
+    """Return the document of a stored file, at most `limit_bytes` long, held against its digest.
+
+    Raises:
+        ProviderFault: It is damaged, or another one.
+    """
+    try:
+        with gzip.open(packed) as file:
+            content = file.read(limit_bytes + 1)
+    except DAMAGES as error:
+        raise errors.ProviderFault(
+            f"{digest} cannot be unpacked: {error}", reason="ArtifactDamaged"
+        ) from error
+    actual = _PREFIX + hashlib.sha256(content).hexdigest()
+    if actual != digest:
+        raise errors.ProviderFault(
+            f"what is stored as {digest} has digest {actual}", reason="ArtifactDamaged"
+        )
+    return content
 
 
 def write_whole(target: Path, content: bytes) -> None:

@@ -24,6 +24,8 @@ FOLDER = "/data/artifacts"
 JUDGED_BY = reader.require_profile(files.read_profile_folder(PROFILE))
 USED = {"name": "software-infrastructure", "version": "1", "digest": f"sha256:{JUDGED_BY.digest}"}
 DOCUMENT = evidence(profile=USED)
+# The head of a packed file without its body.
+BROKEN = gzip.compress(DOCUMENT)[:10] + b"\xff" * 20
 
 
 def digest_of(data: bytes) -> str:
@@ -118,7 +120,7 @@ def test_bytes_that_are_not_those_of_the_digest_are_never_written(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("packed", [b"", b"not gzip", gzip.compress(DOCUMENT)[:-20]])
+@pytest.mark.parametrize("packed", [b"", b"not gzip", gzip.compress(DOCUMENT)[:-20], BROKEN])
 def test_a_damaged_file_is_a_fault_and_no_evidence(
     stored: FakeCluster, oasis: CommandLine, tmp_path: Path, packed: bytes
 ) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import os
 import ssl
@@ -40,9 +41,24 @@ async def test_a_damaged_document_is_a_fault_and_never_evidence(tmp_path: Path) 
     with pytest.raises(errors.ProviderFault) as caught:
         await store.get(good.digest)
     assert caught.value.reason == "ArtifactDamaged"
-    store.path(good.digest).write_bytes(b"no gzip")
-    with pytest.raises(errors.ProviderFault):
-        await store.get(good.digest)
+    for damaged in (b"no gzip", _broken(b"evidence")):
+        store.path(good.digest).write_bytes(damaged)
+        with pytest.raises(errors.ProviderFault):
+            await store.get(good.digest)
+
+
+async def test_a_damaged_draft_is_a_fault(tmp_path: Path) -> None:
+    store = FileArtifacts(tmp_path)
+    await store.keep_draft("abcdefghij", b"one")
+    (tmp_path / "drafts/abcdefghij.gz").write_bytes(_broken(b"one"))
+    with pytest.raises(errors.ProviderFault) as caught:
+        await store.draft("abcdefghij")
+    assert caught.value.reason == "ArtifactDamaged"
+
+
+def _broken(content: bytes) -> bytes:
+    """Return a packed file whose head is whole and whose body is not."""
+    return gzip.compress(content)[:10] + b"\xff" * 20
 
 
 @pytest.mark.parametrize("digest", ["sha256:" + "0" * 64, "../../etc/passwd", "sha256:xyz", ""])
