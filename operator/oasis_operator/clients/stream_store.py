@@ -45,6 +45,10 @@ class FileStreams:
         """Keep what is known of a run as it begins."""
         await asyncio.to_thread(self._begin, key, beginning)
 
+    async def has_begun(self, key: str) -> bool:
+        """Tell whether a run's beginning was kept."""
+        return await asyncio.to_thread((self._folder(key) / _BEGINNING).exists)
+
     async def beginning(self, key: str) -> bytes | None:
         """Return what was kept of a run's beginning, or None."""
         return await asyncio.to_thread(self._beginning, key)

@@ -23,6 +23,10 @@ class Streams(Protocol):
         """Keep what is known of a run as it begins, in place of what was kept before."""
         ...
 
+    async def has_begun(self, key: str) -> bool:
+        """Tell whether a run's beginning was kept, without reading it."""
+        ...
+
     async def beginning(self, key: str) -> bytes | None:
         """Return what was kept of a run's beginning, or None."""
         ...

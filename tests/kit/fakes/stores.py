@@ -85,6 +85,9 @@ class FakeStreams:
     async def begin(self, key: str, beginning: bytes) -> None:
         self.beginnings[key] = beginning
 
+    async def has_begun(self, key: str) -> bool:
+        return key in self.beginnings
+
     async def beginning(self, key: str) -> bytes | None:
         return self.beginnings.get(key)
 

@@ -83,6 +83,7 @@ async def test_all_of_a_run_is_removed_and_absence_is_fine(tmp_path: Path) -> No
     await streams.discard(KEY)
     assert await streams.keys() == ()
     assert (await streams.size(KEY), await streams.beginning(KEY)) == (0, None)
+    assert not await streams.has_begun(KEY)
     assert await FileStreams(tmp_path / "absent").keys() == ()
 
 
@@ -91,6 +92,7 @@ async def test_a_beginning_comes_back_and_is_replaced(tmp_path: Path) -> None:
     await streams.begin(KEY, b"one")
     await streams.begin(KEY, b"two")
     assert await streams.beginning(KEY) == b"two"
+    assert await streams.has_begun(KEY)
 
 
 async def test_a_key_cannot_name_another_folder(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ async def _fetch(deps: Deps, key: str, access: Access, pieces: int) -> None:
         Transient: The probe does not answer.
         ProviderFault: Its log does not go on from what was fetched, or the store is at fault.
     """
-    if await deps.streams.beginning(key) is None:
+    if not await deps.streams.has_begun(key):
         part = await deps.probe.beginning(access)
         values = json.dumps(dict(await deps.probe.containment(access)))
         await deps.streams.begin(key, b'{"part":%b,"values":%b}' % (part, values.encode()))
