@@ -16,6 +16,7 @@ import httpx
 
 from oasis_operator import errors
 from oasis_operator.clients.pki import SERVER_NAME
+from oasis_operator.wire.pieces import DIGEST_HEADER, TOTAL_SIZE_HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -104,11 +105,11 @@ class Channel:
         first = await self.send(access, "GET", f"{path}?offset=0&limit=1", limit=PIECE_BYTES)
         if first.status_code >= httpx.codes.BAD_REQUEST:
             raise refusal(first, f"GET {path}")
-        size = first.headers.get("X-Total-Size", "")
+        size = first.headers.get(TOTAL_SIZE_HEADER, "")
         if not size.isdigit():
             raise errors.ProviderFault(f"{what} came without its size")
         content = await self.pieces(access, path, bounded_size(int(size), limit, what), what)
-        return verified(content, first.headers.get("X-Digest", ""), what)
+        return verified(content, first.headers.get(DIGEST_HEADER, ""), what)
 
     def _context(self, ca: bytes) -> ssl.SSLContext:
         """Return the context that trusts this CA alone."""

@@ -12,6 +12,7 @@ from aiohttp import web
 from oasis_operator.errors import AgentFault, InvalidInput, OasisError
 from oasis_operator.sidecar.adapter.session import NoRunError, WrongStateError
 from oasis_operator.wire.adapter import DEFAULT_AGENT_URL, MAX_PIECE_BYTES, CancelRequest, Phase, RunRequest
+from oasis_operator.wire.pieces import DIGEST_HEADER, TOTAL_SIZE_HEADER
 from oasis_operator.wire.release import ReleaseRequest
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Routes:
         return web.Response(
             body=run.piece(offset, limit),
             content_type="application/octet-stream",
-            headers={"X-Total-Size": str(len(run.transcript)), "X-Digest": run.digest},
+            headers={TOTAL_SIZE_HEADER: str(len(run.transcript)), DIGEST_HEADER: run.digest},
         )
 
 

@@ -16,6 +16,7 @@ from oasis_operator.sidecar.probe.runs import digest
 from oasis_operator.sidecar.probe.service import Conflict, Probe
 from oasis_operator.wire.audit_log import HEAD_HEADER, SIZE_HEADER
 from oasis_operator.wire.fields import Fields, fault
+from oasis_operator.wire.pieces import DIGEST_HEADER, TOTAL_SIZE_HEADER
 from oasis_operator.wire.probe import MAX_BODY_BYTES, MAX_PIECE_BYTES
 from oasis_operator.wire.probe_request import CheckRequest, PrepareRequest
 
@@ -144,7 +145,7 @@ async def _evidence(request: web.Request) -> web.Response:
 async def _beginning(request: web.Request) -> web.Response:
     data = request.app[_PROBE].beginning()
     answer = _piece_of(request, data)
-    answer.headers.update({"X-Total-Size": str(len(data)), "X-Digest": f"sha256:{digest(data)}"})
+    answer.headers.update({TOTAL_SIZE_HEADER: str(len(data)), DIGEST_HEADER: f"sha256:{digest(data)}"})
     return answer
 
 
