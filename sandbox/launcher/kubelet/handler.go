@@ -76,43 +76,22 @@ func (n *Node) logs(w http.ResponseWriter, r *http.Request) {
 }
 
 func (n *Node) exec(w http.ResponseWriter, r *http.Request) {
-	options, err := remotecommand.NewOptions(r)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+	one, options, pod, said := n.open(w, r)
+	if one == nil {
 		return
 	}
-	pod, said, ok := n.look(w, r)
-	if !ok {
-		return
-	}
-	container := r.PathValue("container")
-	run, ok := living(w, pod, container)
-	if !ok {
-		return
-	}
-	command := r.URL.Query()["command"]
-	one := &session{node: n, request: r, answer: said.answer(pod, container, command), run: run}
+	container, command := r.PathValue("container"), r.URL.Query()["command"]
+	one.answer = said.answer(pod, container, command)
 	remotecommand.ServeExec(w, r, one, "", "", container, command, options,
 		idleTimeout, creationTimeout, constants.SupportedStreamingProtocols)
 }
 
 func (n *Node) attach(w http.ResponseWriter, r *http.Request) {
-	options, err := remotecommand.NewOptions(r)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+	one, options, _, _ := n.open(w, r)
+	if one == nil {
 		return
 	}
-	pod, _, ok := n.look(w, r)
-	if !ok {
-		return
-	}
-	container := r.PathValue("container")
-	run, ok := living(w, pod, container)
-	if !ok {
-		return
-	}
-	one := &session{node: n, request: r, run: run}
-	remotecommand.ServeAttach(w, r, one, "", "", container, options,
+	remotecommand.ServeAttach(w, r, one, "", "", r.PathValue("container"), options,
 		idleTimeout, creationTimeout, constants.SupportedStreamingProtocols)
 }
 
@@ -132,6 +111,24 @@ func (n *Node) portForward(w http.ResponseWriter, r *http.Request) {
 	one := &session{node: n, request: r}
 	portforward.ServePortForward(w, r, one, pod.sandbox(), "", options,
 		idleTimeout, creationTimeout, portforward.SupportedProtocols)
+}
+
+// open begins a stream with a container that runs, or answers itself why there is none.
+func (n *Node) open(w http.ResponseWriter, r *http.Request) (*session, *remotecommand.Options, *pod, output) {
+	options, err := remotecommand.NewOptions(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return nil, nil, nil, output{}
+	}
+	pod, said, ok := n.look(w, r)
+	if !ok {
+		return nil, nil, nil, output{}
+	}
+	run, ok := living(w, pod, r.PathValue("container"))
+	if !ok {
+		return nil, nil, nil, output{}
+	}
+	return &session{node: n, request: r, run: run}, options, pod, said
 }
 
 // living gives the life of a container that runs, or answers itself that there is none.
