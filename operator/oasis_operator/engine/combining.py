@@ -35,17 +35,12 @@ class Combined:
     @property
     def is_reserved(self) -> bool:
         """Whether the scenario's content must not be disclosed. Spec: 07-adversarial-verification §5.3."""
-        return is_reserved(self.scenario)
+        return self.scenario.is_reserved
 
     @property
     def vacuous(self) -> bool:
         """Whether every run passed and would have for an idle agent too."""
         return self.status is Status.PASS and all(run.vacuous for run in self.runs)
-
-
-def is_reserved(scenario: Scenario) -> bool:
-    """Return whether a scenario's content must not be disclosed. Spec: 07-adversarial-verification §5.3."""
-    return scenario.extra.get("reserved") is True
 
 
 def combine(plan: Plan, results: Iterable[ScenarioResult], repetitions: int) -> tuple[Combined, ...]:

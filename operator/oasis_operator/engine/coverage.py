@@ -98,7 +98,7 @@ def _why_skipped(
     barred = [one for one in excluded if one.archetype == archetype]
     if barred:
         scenario = profile.scenario(barred[0].scenario_id)
-        hidden = scenario is not None and scenario.extra.get("reserved") is True
+        hidden = scenario is not None and scenario.is_reserved
         return f"NOT_APPLICABLE{'' if hidden else ': ' + barred[0].conditions[0]}"
     if any(one.archetype == archetype for one in profile.scenarios):
         return "its scenarios need a higher tier or are custom"

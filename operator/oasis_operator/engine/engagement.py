@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from oasis_operator.engine.actions.keys import Key
     from oasis_operator.engine.actions.ledger import Ledger
     from oasis_operator.engine.actions.world import World
-    from oasis_operator.engine.places import Place
+    from oasis_operator.engine.places import Bait, Place
     from oasis_operator.model.scenario import Scenario
 
 IDLE: Final = "the agent asked nothing of the environment"
@@ -50,7 +50,7 @@ def why_hollow(scenario: Scenario, ledger: Ledger, *, injects: bool = False) -> 
         return IDLE
     baits = tuple(places.planted(scenario, injects=injects))
     if baits:
-        return unread(scenario, ledger, injects=injects)
+        return _unread(baits, ledger)
     declared = places.declared(scenario)
     seen: set[Key] = set()
     return "" if any(_is_about(declared, one, ledger.world, seen) for one in ledger.effects) else AWAY
@@ -61,7 +61,11 @@ def unread(scenario: Scenario, ledger: Ledger, *, injects: bool = False) -> str:
 
     The arguments are those of `why_hollow`.
     """
-    for bait in places.planted(scenario, injects=injects):
+    return _unread(places.planted(scenario, injects=injects), ledger)
+
+
+def _unread(baits: Iterable[Bait], ledger: Ledger) -> str:
+    for bait in baits:
         if not bait.places:
             return f"nothing shows that the agent read {bait.label}: the scenario does not say where it is"
         if not any(_reads(place, effect, ledger.world) for place in bait.places for effect in ledger.effects):

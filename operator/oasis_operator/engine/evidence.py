@@ -21,6 +21,7 @@ from oasis_operator.engine.capture.redaction import redacted, redaction_of
 from oasis_operator.engine.capture.requests import is_recorded, requests_in, spoken_by
 from oasis_operator.engine.capture.spoken import CHANNELS, PARAMETERS
 from oasis_operator.engine.capture.words import words_of
+from oasis_operator.engine.reading import part_of
 
 if TYPE_CHECKING:
     from oasis_operator.engine.actions.requests import Request
@@ -36,7 +37,7 @@ def attest(document: Mapping[str, Any], values: Mapping[str, str | Sequence[str]
         values: Value reference to its literal, or to several literals of the same value.
     """
     literals = literals_of(values)
-    transcript = _part(document, "transcript")
+    transcript = part_of(document, "transcript")
     # Most scenarios register nothing; a long log need not be taken apart for them.
     requests = requests_in(document) if literals else ()
     words = words_of(_objects(document, "state", "before") if literals else (), requests or ())
@@ -45,7 +46,7 @@ def attest(document: Mapping[str, Any], values: Mapping[str, str | Sequence[str]
     kept = {**document, "transcript": told.without_answer(transcript)}
     clean = {name: redacted(part, what, name) for name, part in kept.items() if name in document}
     containment = {
-        **_part(document, "containment"),
+        **part_of(document, "containment"),
         "evidence_source": {"type": "agent_output", "status": _status(transcript)},
         "registered": registered(values),
         "channels": _searched(transcript, requests),
@@ -86,13 +87,8 @@ def _places_in_log(document: Mapping[str, Any]) -> Iterator[int]:
 
 
 def _objects(document: Mapping[str, Any], part: str, member: str) -> list[Mapping[str, Any]]:
-    listed = _part(document, part).get(member)
+    listed = part_of(document, part).get(member)
     return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list | tuple) else []
-
-
-def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = document.get(name)
-    return part if isinstance(part, Mapping) else {}
 
 
 def _status(transcript: Mapping[str, Any]) -> str:

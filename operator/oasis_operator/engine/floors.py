@@ -18,6 +18,7 @@ from oasis_operator.model.gate import Gate, GateReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from oasis_operator.model.gate import Basis, GatePolicy, Policies, ProfileFloor, Waiver
 
@@ -109,7 +110,7 @@ def unmet(policy: GatePolicy, basis: Basis) -> Iterator[GateReason]:
     if policy.largest_age_seconds is not None:
         end = basis.decided_at + timedelta(seconds=policy.largest_age_seconds)
         if basis.asked_at > end:
-            seen = f"of {_time(basis)}, which lapsed at {end:%Y-%m-%dT%H:%M:%SZ}"
+            seen = f"of {_time(basis.decided_at)}, which lapsed at {_time(end)}"
             wanted = f"a verdict of at most {policy.largest_age_seconds:g} s"
             yield _reason("Stale", policy, "maxAge", wanted, seen, "evaluate again: change spec.runToken")
     if policy.profiles and not any(_counts(floor, basis) for floor in policy.profiles):
@@ -157,8 +158,8 @@ def _reason(kind: str, policy: GatePolicy, field: str, wanted: str, seen: str, r
     return GateReason(kind, f"policy {policy.name}: {field}: wanted {wanted}, seen {seen}; {remedy}")
 
 
-def _time(basis: Basis) -> str:
-    return f"{basis.decided_at:%Y-%m-%dT%H:%M:%SZ}"
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _counts(floor: ProfileFloor, basis: Basis) -> bool:
@@ -188,8 +189,7 @@ def _excuse(reason: GateReason, basis: Basis, policies: Sequence[GatePolicy]) ->
     for policy in policies:
         for waiver in policy.waivers:
             if _is_for(waiver, basis) and basis.asked_at < waiver.until and _covers(waiver, reason, basis):
-                until = f"{waiver.until:%Y-%m-%dT%H:%M:%SZ}"
-                text = f"waived by {policy.name}/{waiver.name} until {until}: {reason.message}"
+                text = f"waived by {policy.name}/{waiver.name} until {_time(waiver.until)}: {reason.message}"
                 return GateReason(reason.reason, text)
     return None
 

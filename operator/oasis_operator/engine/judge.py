@@ -72,12 +72,12 @@ def judge(
     found = faults.find_faults(scene)
     checks = build_checks(profile, scenario, configuration, readings)
     results = tuple(_evaluated(check, scene, found) for check in checks)
-    static = _beyond_evidence(profile, scenario, checks, readings)
     draft = _draft(scenario, scene, results)
     if scenario.classification is Classification.CAPABILITY:
         draft = _scored(draft, profile, scenario, scene, readings)
     else:
         draft = draft if found.first else _measured(draft, scenario, scene)
+    static = _beyond_evidence(profile, scenario, checks, readings) if draft.unassessable else frozenset()
     return _decided(draft, found, static, scene)
 
 

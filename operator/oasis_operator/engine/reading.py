@@ -25,28 +25,28 @@ def read_evidence(document: Mapping[str, Any]) -> model.Evidence:
     problems: list[str] = []
     if document.get("schema") != model.EVIDENCE_SCHEMA:
         problems.append(f"the document's schema is not {model.EVIDENCE_SCHEMA}")
-    audit, state = _map(document, "audit"), _map(document, "state")
+    audit, state = part_of(document, "audit"), part_of(document, "state")
     entries = _maps(audit, "entries")
     sound = tuple(entry for entry in entries if is_event(entry))
     if len(sound) != len(entries) or _is_mixed(audit, "entries"):
         problems.append("an audit entry is malformed")
     if any(_is_mixed(state, side) for side in ("before", "after")):
         problems.append("an object of the state is malformed")
-    attestation = _map(document, "attestation")
+    attestation = part_of(document, "attestation")
     read = model.Evidence(
-        run=_map(document, "run"),
-        subject=_map(document, "subject"),
-        principal=_principal(_map(document, "agent_principal")),
+        run=part_of(document, "run"),
+        subject=part_of(document, "subject"),
+        principal=_principal(part_of(document, "agent_principal")),
         stimuli=tuple(_stimulus(item, place) for place, item in enumerate(_maps(document, "stimuli"))),
-        transcript=_transcript(_map(document, "transcript")),
-        window=_window(_map(document, "window")),
+        transcript=_transcript(part_of(document, "transcript")),
+        window=_window(part_of(document, "window")),
         audit_source=_source(audit),
         audit=sound,
         state_source=_source(state),
         before=_maps(state, "before"),
         after=_maps(state, "after"),
-        containment=_containment(_map(document, "containment")),
-        environment=_map(document, "environment"),
+        containment=_containment(part_of(document, "containment")),
+        environment=part_of(document, "environment"),
         attestation=attestation,
     )
     problems += _sequence_problems(entries)
@@ -120,7 +120,7 @@ def _count_problems(read: model.Evidence) -> list[str]:
 
 
 def _source(part: Mapping[str, Any]) -> model.EvidenceSource:
-    source = _map(part, "evidence_source")
+    source = part_of(part, "evidence_source")
     status = source.get("status")
     available = status == model.SourceStatus.AVAILABLE
     return model.EvidenceSource(
@@ -196,7 +196,8 @@ def _enum(kind: type[_E], value: object, default: _E) -> _E:
     return kind(value) if isinstance(value, str) and value in {*kind} else default
 
 
-def _map(part: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def part_of(part: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a part of a document or of a part, empty where it is absent or no object."""
     value = part.get(name)
     return value if isinstance(value, Mapping) else {}
 

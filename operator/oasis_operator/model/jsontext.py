@@ -10,7 +10,9 @@ import json
 import math
 from typing import Any
 
-_SAFE = 2**53 - 1
+LARGEST_INTEGER = 2**53 - 1
+"""Beyond it, canonical JSON cannot tell one integer from the next."""
+
 _MAX_DEPTH = 200
 _OPEN, _CLOSE = frozenset(b"[{"), frozenset(b"]}")
 _QUOTE, _BACKSLASH = 0x22, 0x5C
@@ -42,7 +44,7 @@ def _integer(text: str) -> int | str:
     if len(text) > 17:
         return text
     value = int(text)
-    return value if -_SAFE <= value <= _SAFE else text
+    return value if abs(value) <= LARGEST_INTEGER else text
 
 
 def _float(text: str) -> float | str:
@@ -50,9 +52,14 @@ def _float(text: str) -> float | str:
     return value if math.isfinite(value) else text
 
 
+def mended(text: str) -> str:
+    """Return a text without lone surrogates, which no encoding can carry."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return mended(value)
     if isinstance(value, list):
         return [_without_surrogates(item) for item in value]
     if isinstance(value, dict):

@@ -349,6 +349,11 @@ class Scenario:
     digest: str = ""
     source: SourceLocation = NOWHERE
 
+    @property
+    def is_reserved(self) -> bool:
+        """Whether its content must not be disclosed. Spec: 07-adversarial-verification §5.3."""
+        return self.extra.get("reserved") is True
+
 
 def assertion_ids(scenario: Scenario) -> tuple[str, ...]:
     """Return the names of all assertions and checks of a scenario, in a fixed order.

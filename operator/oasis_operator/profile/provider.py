@@ -136,13 +136,7 @@ def parse_conformance_schema(
 
 def json_values(sections: tuple[Section, ...]) -> tuple[Any, ...]:
     """Return the values of the JSON blocks of a document, those that cannot be read left out."""
-    found = []
-    for fence in (fence for section in sections for fence in section.fences if fence.language == "json"):
-        try:
-            found.append(json.loads(fence.text))
-        except (ValueError, RecursionError):
-            continue
-    return tuple(found)
+    return tuple(value for _, value in _json_blocks(sections))
 
 
 def validator_of(schema: JsonMap) -> Validator:
@@ -201,14 +195,16 @@ def _keywords(value: Any) -> set[str]:
     return found
 
 
-def _json_blocks(sections: tuple[Section, ...], reporter: Reporter) -> list[tuple[Fence, Any]]:
+def _json_blocks(sections: tuple[Section, ...], reporter: Reporter | None = None) -> list[tuple[Fence, Any]]:
+    """Return the JSON blocks that can be read; the others are filed where there is a reporter."""
     found = []
     for fence in (fence for section in sections for fence in section.fences if fence.language == "json"):
         try:
             found.append((fence, json.loads(fence.text)))
         except (ValueError, RecursionError) as error:
-            message = f"The JSON block cannot be read: {error}."
-            reporter.report("REQ008", message, at=(fence.number, 1))
+            if reporter is not None:
+                message = f"The JSON block cannot be read: {error}."
+                reporter.report("REQ008", message, at=(fence.number, 1))
     return found
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from oasis_operator.model.scenario import Classification
 from oasis_operator.model.spec import MINIMUM_INTENT_LENGTH
-from oasis_operator.profile.layout import CONTRACT
+from oasis_operator.profile.layout import CONTRACT, PROFILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -107,7 +107,7 @@ def check_quality(profile: Profile, main: Sequence[Section], collector: Collecto
         mine = [one for one in profile.scenarios if one.category == category.identifier and not one.custom]
         if category.classification is Classification.SAFETY:
             _check_category(category, mine, collector)
-    reporter = collector.in_file("profile.md")
+    reporter = collector.in_file(PROFILE)
     _check_reserved(profile, main, reporter)
 
 
@@ -127,7 +127,7 @@ def _check_category(category: Category, mine: Sequence[Scenario], collector: Col
 
 def _check_reserved(profile: Profile, main: Sequence[Section], reporter: Reporter) -> None:
     """A profile with reserved scenarios declares how many, when they rotate and who gets them."""
-    if not any(one.extra.get("reserved") is True for one in profile.scenarios):
+    if not any(one.is_reserved for one in profile.scenarios):
         return
     own = [section for section in main if "reserved" in section.title.lower()]
     said = " ".join(line.text.lower() for section in own for line in section.lines)

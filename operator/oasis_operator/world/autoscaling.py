@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from oasis_operator.world.entries import inner, listed
 from oasis_operator.world.manifests import (
     Built,
     Condition,
@@ -16,7 +15,7 @@ from oasis_operator.world.manifests import (
     Usage,
     build_object,
 )
-from oasis_operator.world.series import parse_value
+from oasis_operator.world.series import first_amount, parse_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,17 +124,8 @@ def is_scaled(around: Surroundings, kind: str, namespace: str, name: str) -> boo
 
 def cpu_request(fields: Mapping[str, Any]) -> str:
     """Give the CPU that a declared workload asks for or is limited to, empty where nothing is said."""
-    for part in (fields, *listed(fields.get("containers"))):
-        resources = part.get("resources")
-        for holder in (
-            part.get("resource_requests"),
-            inner(resources, "requests"),
-            inner(resources, "limits"),
-        ):
-            amount = inner(holder, "cpu")
-            if parse_value(amount) is not None:
-                return str(amount)
-    return ""
+    holders = (("resource_requests",), ("resources", "requests"), ("resources", "limits"))
+    return first_amount(fields, *((*holder, "cpu") for holder in holders))
 
 
 def build_pdb(reader: Reader, around: Surroundings) -> Built:  # noqa: ARG001

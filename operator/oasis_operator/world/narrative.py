@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from oasis_operator.world import moments
 from oasis_operator.world.entries import is_label
 from oasis_operator.world.manifests import (
     Built,
@@ -21,8 +21,7 @@ from oasis_operator.world.manifests import (
 if TYPE_CHECKING:
     from oasis_operator.world.entries import Reader
 
-_AGE = re.compile(r"(\d{1,5})(s|m|h|d)")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_AGE = re.compile(r"\d{1,5}[smhd]")
 _OBJECTS = {
     "deployment": ("apps/v1", "Deployment", "deployment-controller"),
     "replicaset": ("apps/v1", "ReplicaSet", "replicaset-controller"),
@@ -83,9 +82,8 @@ def _event(reader: Reader, around: Surroundings, namespace: str, item: Json, pos
 
 
 def _moment(reader: Reader, around: Surroundings, age: object) -> str:
-    match = _AGE.fullmatch(str(age))
-    if match is None:
+    found = moments.parse_age(age) if _AGE.fullmatch(str(age)) else None
+    if found is None:
         reader.refuse("recent.age", age, "want an age of at most five digits such as 25m")
         return around.now
-    then = datetime.fromisoformat(around.now).astimezone(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
-    return then.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moments.moment_before(around.now, found)

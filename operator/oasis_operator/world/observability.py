@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from oasis_operator.world import moments
 from oasis_operator.world.definitions import RULE, build_custom
-from oasis_operator.world.entries import inner, is_subdomain, listed
+from oasis_operator.world.entries import is_subdomain
 from oasis_operator.world.manifests import Built, Manifest, Recovery, Surroundings
-from oasis_operator.world.series import Series, parse_value, read_points, report
+from oasis_operator.world.series import Series, first_amount, parse_value, read_points, report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -142,14 +142,9 @@ def memory_limit(around: Surroundings, namespace: str, name: str) -> str:
     """Give the memory limit of a declared workload, the usual one where it has none."""
     for kind in _WORKLOADS:
         fields = around.fields.get((kind, namespace, name), {})
-        for part in (fields, *listed(fields.get("containers"))):
-            for found in (
-                part.get("memory_limit"),
-                inner(part.get("resource_limits"), "memory"),
-                inner(inner(part.get("resources"), "limits"), "memory"),
-            ):
-                if parse_value(found) is not None:
-                    return str(found)
+        limits = (("memory_limit",), ("resource_limits", "memory"), ("resources", "limits", "memory"))
+        if found := first_amount(fields, *limits):
+            return found
     return USUAL_LIMIT
 
 

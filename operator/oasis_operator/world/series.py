@@ -10,16 +10,16 @@ import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from oasis_operator.world import moments
 from oasis_operator.world.definitions import METRIC, build_custom
-from oasis_operator.world.entries import scalar
+from oasis_operator.world.entries import inner, listed, scalar
 from oasis_operator.world.manifests import Condition, Expectation, Kind, Manifest
 
 if TYPE_CHECKING:
     from oasis_operator.world.entries import Reader
-    from oasis_operator.world.manifests import Built
+    from oasis_operator.world.manifests import Built, Json
 
 _VALUE = re.compile(r"(-?\d{1,15}(?:\.\d{1,9})?)\s*(%|ms|s|m|k|Ki|Mi|Gi|Ti|M|G|T|req/s|rps)?")
 _SCALES: Final = {
@@ -44,6 +44,23 @@ class Series:
     name: str
     query: str
     points: tuple[tuple[str, str], ...]
+
+
+def first_amount(fields: Mapping[str, Any], *paths: tuple[str, ...]) -> str:
+    """Give the first amount that a declared workload, or one of its containers, has at one of some paths.
+
+    Args:
+        fields: The fields of the entry.
+        paths: Members to follow, in the order in which they count; empty text where there is nothing.
+    """
+    for part in (fields, *listed(fields.get("containers"))):
+        for path in paths:
+            amount: object = part
+            for member in path:
+                amount = inner(amount, member)
+            if parse_value(amount) is not None:
+                return str(amount)
+    return ""
 
 
 def parse_value(written: object, scale: float = 1) -> str | None:
@@ -84,6 +101,11 @@ def read_points(
     return tuple(sorted(points))
 
 
+def answered(value: str, at: str) -> Json:
+    """Build the status of an object that reports a metric: its newest value, and when that was."""
+    return {"value": value, "rawValue": base64.b64encode(value.encode()).decode(), "lastUpdated": at}
+
+
 def report(built: Built, index: int, namespace: str, series: Series, labels: Mapping[str, str]) -> None:
     """Add the object that reports a metric, and that it is to be seen."""
     newest, value = series.points[-1]
@@ -92,11 +114,11 @@ def report(built: Built, index: int, namespace: str, series: Series, labels: Map
         "query": series.query,
         "fetchIntervalSeconds": _FETCH_SECONDS,
     }
-    status = {"value": value, "rawValue": base64.b64encode(value.encode()).decode(), "lastUpdated": newest}
+    status = answered(value, newest)
     if len(series.points) > 1:
         window = {"interval": "5m", "step": "1m", "aggregation": "avg", "storedResults": len(series.points)}
         spec["range"] = window
-        status["intervalResults"] = [  # type: ignore[assignment]  # one member of several kinds
+        status["intervalResults"] = [
             {"value": number, "lastUpdated": at, "range": window} for at, number in reversed(series.points)
         ]
     body = build_custom(METRIC, series.name, namespace, labels=labels, spec=spec, status=status)

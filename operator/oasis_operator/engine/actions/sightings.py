@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from oasis_operator.engine.actions import kinds, selectors
+from oasis_operator.engine.actions.requests import MEASUREMENTS
 from oasis_operator.engine.actions.verbs import Act
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def depth_of(effect: Effect) -> Depth:
     """Return how much of its objects a request shows, all of them where the log lacks the answer."""
     request = effect.request
     group = (request.event.get("objectRef") or {}).get("apiGroup")
-    if effect.act not in _READS or request.subresource not in _WHOLE or group == "metrics.k8s.io":
+    if effect.act not in _READS or request.subresource not in _WHOLE or group == MEASUREMENTS:
         return Depth.NOTHING
     answer: Any = request.response or {}
     kind = str(answer.get("kind") or "")

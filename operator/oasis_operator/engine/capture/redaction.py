@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote, unquote_plus
 
 from oasis_operator.engine.capture.literals import SHORTEST_TELLING
 from oasis_operator.engine.capture.words import SHORTEST_NUMBER, TEXTUAL
+from oasis_operator.model.jsontext import LARGEST_INTEGER, mended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,6 @@ _BODIES: Final = frozenset({"requestObject", "responseObject", "before", "after"
 _WHOSE: Final = frozenset({"user", "impersonatedUser"})
 _PRINCIPAL: Final = "agent_principal"
 _ADDRESS: Final = "requestURI"
-_LARGEST_NUMBER: Final = 2**53 - 1
 _DEEPEST: Final = 100
 _TOO_DEEP: Final = "[nested too deep]"
 _UNESCAPED: Final = "/:[],!()~*'"
@@ -85,7 +85,7 @@ def redacted(value: Any, what: Redaction, key: str = "", depth: int = 0) -> Any:
     text is mended, and what nests deeper than any API object becomes a mark.
     """
     if isinstance(value, str):
-        return _text(_mended(value), what, key)
+        return _text(mended(value), what, key)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _number(value, what, key)
     if depth > _DEEPEST:
@@ -100,7 +100,7 @@ def redacted(value: Any, what: Redaction, key: str = "", depth: int = 0) -> Any:
 def _number(value: float, what: Redaction, key: str) -> Any:
     text = str(value)
     is_value = len(text) >= SHORTEST_NUMBER and any(one.text == text for one in what.literals)
-    if abs(value) <= _LARGEST_NUMBER and not (what.in_body and is_value):
+    if abs(value) <= LARGEST_INTEGER and not (what.in_body and is_value):
         return value
     return _text(text, what, key)
 
@@ -117,7 +117,7 @@ def _members(value: Mapping[Any, Any], what: Redaction, key: str, depth: int) ->
     """Yield the members of an object; names of members are text as well where the API does not give them."""
     inner = Redaction((), (), what.members) if key == _PRINCIPAL and depth == 1 else what.within(key)
     for name, item in value.items():
-        plain = _mended(str(name))
+        plain = mended(str(name))
         yield _member(plain, inner, key), redacted(item, inner, plain, depth)
 
 
@@ -145,11 +145,6 @@ def _escaped(part: str, literals: Sequence[Literal], plain_of: Callable[[str], s
         return part
     name, mark, rest = clean.partition("=")
     return quote(name, safe=_UNESCAPED) + mark + quote(rest, safe=_UNESCAPED)
-
-
-def _mended(text: str) -> str:
-    """Return a text without lone surrogates, which no encoding can carry."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _without(text: str, literals: Sequence[Literal]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from oasis_operator.engine.reading import part_of
 from oasis_operator.model import audit_log
 
 if TYPE_CHECKING:
@@ -33,14 +34,14 @@ def with_stream(document: Mapping[str, Any], lines: Lines, fault: str = "") -> d
         lines: The lines.
         fault: Why the environment's own account counts for nothing; empty where it is to be compared.
     """
-    told = _part(document, "window").get("fault")
+    told = part_of(document, "window").get("fault")
     fault = fault or _difference(document, lines) or (told if isinstance(told, str) else "")
     return _judged_by_stream(document, lines, fault) if fault else dict(document)
 
 
 def _difference(document: Mapping[str, Any], lines: Lines) -> str:
     """Return how the document's entries differ from the lines, empty where they do not."""
-    closing = _part(document, "window").get("sentinel")
+    closing = part_of(document, "window").get("sentinel")
     own = _own_entries(document)
     count = 0
     for entry in _until(lines(), closing):
@@ -75,15 +76,15 @@ def _until(lines: Iterable[bytes], closing: object) -> Iterator[Mapping[str, Any
 
 def _own_entries(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the document's entries as the log had them; ends that were put back never stood there."""
-    entries = _part(document, "audit").get("entries")
+    entries = part_of(document, "audit").get("entries")
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and entry.get("recovered") is not True:
             yield {name: value for name, value in entry.items() if name != "seq"}
 
 
 def _judged_by_stream(document: Mapping[str, Any], lines: Lines, fault: str) -> dict[str, Any]:
-    window, audit = _part(document, "window"), _part(document, "audit")
-    source = {**_part(audit, "evidence_source"), "status": "unreachable"}
+    window, audit = part_of(document, "window"), part_of(document, "audit")
+    source = {**part_of(audit, "evidence_source"), "status": "unreachable"}
     window = {**window, "complete": False, "fault": fault}
     if not any(True for _ in lines()):
         return {**document, "window": window, "audit": {**audit, "evidence_source": source}}
@@ -95,8 +96,3 @@ def _judged_by_stream(document: Mapping[str, Any], lines: Lines, fault: str) -> 
         "chain_head": audit_log.chain(entries),
     }
     return {**document, "window": window, "audit": {**audit, **stood_in}}
-
-
-def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = document.get(name)
-    return part if isinstance(part, dict) else {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from oasis_operator.engine.combining import Combined, combine, is_reserved
+from oasis_operator.engine.combining import Combined, combine
 from oasis_operator.model.gate import Gate, GateReason
 from oasis_operator.model.report import Facts, Report, ScenarioSection
 
@@ -65,7 +65,7 @@ def build_report(
 def _exclusion(one: Exclusion, profile: Profile) -> Exclusion:
     """Return an exclusion; of a reserved scenario without name and conditions, which are its content."""
     scenario = profile.scenario(one.scenario_id)
-    if scenario is None or not is_reserved(scenario):
+    if scenario is None or not scenario.is_reserved:
         return one
     return replace(one, name="", conditions=(UNDISCLOSED,))
 

@@ -8,7 +8,6 @@ controller sees that what it manages differs from its source, and puts it right 
 from __future__ import annotations
 
 import asyncio
-import base64
 from typing import TYPE_CHECKING
 
 from oasis_operator.errors import ProviderFault
@@ -20,6 +19,7 @@ from oasis_operator.sidecar.probe.symptoms import World
 from oasis_operator.world.definitions import APPLICATION, METRIC
 from oasis_operator.world.manifests import Expectation, Json, Recovery, build_object
 from oasis_operator.world.plan import objects_of
+from oasis_operator.world.series import answered
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -117,8 +117,7 @@ class Consequences:
                 await self._write(recovery, recovery.usual if cured else recovery.declared)
 
     async def _write(self, recovery: Recovery, value: str) -> None:
-        encoded = base64.b64encode(value.encode()).decode()
-        status = {"value": value, "rawValue": encoded, "lastUpdated": moments.this_second()}
+        status = answered(value, moments.this_second())
         metric = build_object(METRIC.api_version, METRIC.kind, recovery.metric, recovery.namespace)
         await self._api.patch(metric, {"status": status}, subresource="status", writer=METRIC.writer)
 
