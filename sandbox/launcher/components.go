@@ -25,18 +25,15 @@ var controllers = []string{
 
 // droppedAPIs are served by default and needed by nothing here; each costs start-up time and memory.
 var droppedAPIs = []string{
-	"admissionregistration.k8s.io/v1",
 	"certificates.k8s.io/v1",
 	"node.k8s.io/v1",
 	"resource.k8s.io/v1",
 }
 
-// droppedAdmission are the plug-ins that need a dropped API; the webhooks would also make the API server
-// open connections on behalf of its users.
+// droppedAdmission are the plug-ins that need a dropped API.
 var droppedAdmission = []string{
 	"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "ClusterTrustBundleAttest",
-	"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "RuntimeClass", "ValidatingAdmissionPolicy",
-	"ValidatingAdmissionWebhook",
+	"RuntimeClass",
 }
 
 // component is one program of the control plane.
@@ -89,9 +86,9 @@ func apiServer(s settings) component {
 	} else {
 		args = append(args, "--advertise-address="+s.address.String())
 	}
-	// A start leaves much garbage behind: collecting it at every doubling takes half a CPU-second. The limit keeps
-	// the heap from growing without need afterwards; more is used where that is not enough.
-	tuning := []string{"GOGC=400", "GOMEMLIMIT=320MiB"}
+	// A start leaves much garbage behind: collecting it at every doubling takes half a CPU-second. The limit is what
+	// an idle server may have, above what a start needs, so that it costs none; more is used where it is not enough.
+	tuning := []string{"GOGC=400", "GOMEMLIMIT=200MiB"}
 	lost := &lostEvents{path: s.run("audit", "lost.log")}
 	return component{name: "kube-apiserver", args: args, env: tuning, heed: lost.heed}
 }

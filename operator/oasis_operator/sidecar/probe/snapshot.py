@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from oasis_operator import errors
 from oasis_operator.sidecar.probe.api import Api, gather_all
 
 if TYPE_CHECKING:
@@ -40,22 +41,38 @@ async def take_snapshot(api: Api) -> tuple[Json, ...]:
 
 
 async def _collections(api: Api) -> list[tuple[str, str]]:
-    """Give (group version, resource) of what can be listed, each group in its preferred version."""
-    core, groups = await gather_all(
+    """Give (group version, resource) of what can be listed, each group in its preferred version.
+
+    A group of which the API server knows no resources is served by somebody else, who does not answer: nothing of
+    it is stored here. Of Kubernetes' own groups and of those that a definition declares that cannot be, unless
+    somebody hides them.
+
+    Raises:
+        ProviderFault: Such a group is hidden.
+    """
+    core, groups, definitions = await gather_all(
         api.request("GET", "/api", headers={"Accept": _DISCOVERY}),
         api.request("GET", "/apis", headers={"Accept": _DISCOVERY}),
+        api.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions"),
     )
+    declared = {item["spec"]["group"] for item in definitions["items"]}
     found: list[tuple[str, str]] = []
     for group in (*core["items"], *groups["items"]):
         name = group["metadata"].get("name", "")
         version = group["versions"][0]
         group_version = f"{name}/{version['version']}" if name else version["version"]
+        if "resources" not in version and (_is_kubernetes(name) or name in declared):
+            raise errors.ProviderFault(f"the API server does not serve {group_version} any more")
         found.extend(
             (group_version, resource["resource"])
-            for resource in version["resources"]
+            for resource in version.get("resources", ())
             if "list" in resource["verbs"] and (name, resource["resource"]) not in _SKIPPED
         )
     return found
+
+
+def _is_kubernetes(group: str) -> bool:
+    return "." not in group or group.endswith(".k8s.io")
 
 
 def cleaned(item: Json, api_version: str, kind: str) -> Json:

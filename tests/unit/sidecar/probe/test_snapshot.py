@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from oasis_operator.sidecar.probe.snapshot import cleaned, in_order, without_untouched
+import pytest
+
+from oasis_operator import errors
+from oasis_operator.sidecar.probe.snapshot import cleaned, in_order, take_snapshot, without_untouched
 from oasis_operator.world.nodes import build_node, node_name
 
 if TYPE_CHECKING:
@@ -46,3 +49,36 @@ def test_nodes_differ_in_all_that_tells_nodes_apart() -> None:
     for path in paths:
         assert len({path(node) for node in nodes}) == 50
     assert nodes[0] == build_node(node_name(0), 0, START)
+
+
+class Served:
+    """An API server with one group beside the core, with or without resources."""
+
+    def __init__(self, group: str, *, declared: bool = False) -> None:
+        self._group = {"metadata": {"name": group}, "versions": [{"version": "v1", "freshness": "Stale"}]}
+        self._declared = [{"spec": {"group": group}}] if declared else []
+
+    async def request(self, method: str, path: str, **_: Any) -> Any:
+        assert method == "GET"
+        resource = {"resource": "configmaps", "verbs": ["list"]}
+        core = {"metadata": {}, "versions": [{"version": "v1", "resources": [resource]}]}
+        return {"items": [core if path == "/api" else self._group]}
+
+    async def get(self, path: str) -> Any:
+        if path.endswith("/customresourcedefinitions"):
+            return {"kind": "CustomResourceDefinitionList", "items": self._declared}
+        assert path == "/api/v1/configmaps"
+        return {"kind": "ConfigMapList", "items": [{"metadata": {"name": "a", "namespace": "b"}}]}
+
+
+async def test_a_group_that_somebody_else_serves_and_does_not_is_left_out() -> None:
+    found = await take_snapshot(cast("Any", Served("elsewhere.example.com")))
+    assert [entry["kind"] for entry in found] == ["ConfigMap"]
+
+
+@pytest.mark.parametrize(
+    "served", [Served("apps"), Served("networking.k8s.io"), Served("argoproj.io", declared=True)]
+)
+async def test_a_group_that_is_stored_here_and_hidden_leaves_no_snapshot(served: Served) -> None:
+    with pytest.raises(errors.ProviderFault, match="does not serve"):
+        await take_snapshot(cast("Any", served))
