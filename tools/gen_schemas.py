@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from oasis_operator.engine.reports import schema
+from oasis_operator.harness import challenge_schema, findings_schema, ledger_schema, record_schema
 from oasis_operator.wire import evidence
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,7 +19,14 @@ FOLDER = Path("docs/contracts")
 
 def render_all() -> dict[Path, str]:
     """Return every schema as text by its path below the repository's root."""
-    schemas = {"verdict": schema.build_schema(), "evidence": evidence.evidence_json_schema()}
+    schemas = {
+        "verdict": schema.build_schema(),
+        "evidence": evidence.evidence_json_schema(),
+        "findings": findings_schema.build_schema(),
+        "coverage-ledger": ledger_schema.build_schema(),
+        "harness": record_schema.build_schema(),
+        "challenge": challenge_schema.build_schema(),
+    }
     return {
         FOLDER / f"{name}.schema.json": json.dumps(value, indent=2, sort_keys=True) + "\n"
         for name, value in schemas.items()

@@ -34,7 +34,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.TIMEOUT: "the evaluation was not complete within --timeout",
     ExitCode.NOT_GATEABLE: "verdict PASS that cannot be used as a gate (only with --gate)",
     ExitCode.UNREACHABLE: "no cluster, no rights, or the object does not exist",
-    ExitCode.FINDINGS: "doctor or validate found something to mend",
+    ExitCode.FINDINGS: "doctor, a validate command or challenge plan found something to mend",
     ExitCode.INTERNAL: "an error of this program",
     ExitCode.INTERRUPTED: "interrupted",
 }

@@ -10,16 +10,21 @@ import click
 
 from oasis_operator import errors
 from oasis_operator.cli import (
+    challenge,
+    conformance,
     console,
     demo,
     doctor,
     evidence,
     exit_codes,
+    findings,
+    harness,
     replay,
     report,
     run,
     status,
     validate,
+    validate_documents,
     wait,
 )
 from oasis_operator.cli.exit_codes import ExitCode
@@ -40,14 +45,21 @@ def cli() -> None:
 
 
 for command in (
+    challenge.command,
+    conformance.command,
     demo.command,
     doctor.command,
     evidence.command,
+    findings.command,
+    harness.command,
     replay.command,
     report.command,
     run.command,
     status.command,
     validate.command,
+    validate_documents.findings_command,
+    validate_documents.ledger_command,
+    validate_documents.record_command,
     wait.command,
 ):
     cli.add_command(command)

@@ -68,6 +68,7 @@ class EvaluationChoice:
     repetitions: int | None = None
     report_only: bool = False
     evaluator: str | None = None
+    harness: Mapping[str, Any] | None = None
 
 
 def build_evaluation(name: str, choice: EvaluationChoice) -> Manifest:
@@ -83,6 +84,7 @@ def build_evaluation(name: str, choice: EvaluationChoice) -> Manifest:
         "repetitions": choice.repetitions,
         "unassessable": run_inputs.Unassessable.REPORT.value if choice.report_only else None,
         "evaluator": choice.evaluator,
+        "harness": choice.harness,
     }
     return _manifest("Evaluation", name, {key: value for key, value in spec.items() if value is not None})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from oasis_operator.cli import conclusion, exit_codes, files, manifests
 from oasis_operator.cli.durations import Duration
 from oasis_operator.cli.exit_codes import ExitCode
 from oasis_operator.cli.invocation import Invocation, global_options, pass_invocation
+from oasis_operator.harness import configuration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +83,8 @@ def command(
     if sum((bool(paths), *(flags[key] is not None for key in ("agent", "image", "witness")))) != 1:
         raise click.UsageError("give exactly one of --filename, --agent, --image and --witness")
     documents = files.read_manifests(paths) if paths else from_flags(flags)
+    if paths and configuration.from_environment(os.environ):
+        invocation.err.print("OASIS_HARNESS is not applied to manifests: write spec.harness in them")
     names = tuple(doc["metadata"]["name"] for doc in documents if doc.get("kind") == "Evaluation")
     if not names:
         raise click.UsageError("the files hold no Evaluation")
@@ -116,9 +120,20 @@ def from_flags(flags: dict[str, Any]) -> tuple[manifests.Manifest, ...]:
         repetitions=flags["repetitions"],
         report_only=flags["report_only"],
         evaluator=flags["evaluator"],
+        harness=_harness(),
     )
     made.append(manifests.build_evaluation(flags["name"] or default_name(choice), choice))
     return tuple(made)
+
+
+def _harness() -> dict[str, Any] | None:
+    """Give the `spec.harness` that the OASIS_HARNESS variables ask for; None where they ask for none.
+
+    Raises:
+        InvalidInput: A variable is malformed.
+    """
+    asked = configuration.from_environment(os.environ)
+    return configuration.to_spec(asked) if asked else None
 
 
 def _agent(flags: dict[str, Any]) -> manifests.Manifest | None:

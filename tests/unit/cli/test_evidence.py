@@ -25,7 +25,7 @@ JUDGED_BY = reader.require_profile(files.read_profile_folder(PROFILE))
 USED = {"name": "software-infrastructure", "version": "1", "digest": f"sha256:{JUDGED_BY.digest}"}
 DOCUMENT = evidence(profile=USED)
 # The head of a packed file without its body.
-BROKEN = gzip.compress(DOCUMENT)[:10] + b"\xff" * 20
+BROKEN = gzip.compress(DOCUMENT, mtime=0)[:10] + b"\xff" * 20
 
 
 def digest_of(data: bytes) -> str:

@@ -169,3 +169,36 @@ def test_no_other_kinds_are_applied(cluster: FakeCluster, oasis: CommandLine, tm
     (tmp_path / "all.yaml").write_text("\n---\n".join(json.dumps(one) for one in documents))
     assert oasis("run", "-f", str(tmp_path)).code is ExitCode.USAGE
     assert cluster.applied == []
+
+
+def test_without_its_switch_the_harness_changes_no_byte_of_what_run_makes(
+    cluster: FakeCluster, oasis: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert oasis("run", "--witness", "Idle", "--no-wait").code is ExitCode.PASS
+    before = json.dumps(cluster.applied)
+    cluster.applied.clear()
+    for name, value in {"OASIS_HARNESS_MAX_STEPS": "3", "OASIS_HARNESS": "false"}.items():
+        monkeypatch.setenv(name, value)
+    assert oasis("run", "--witness", "Idle", "--no-wait").code is ExitCode.PASS
+    assert json.dumps(cluster.applied) == before
+    assert "harness" not in before
+
+
+def test_the_harness_variables_become_part_of_the_evaluation(
+    cluster: FakeCluster,
+    oasis: CommandLine,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in {
+        "OASIS_HARNESS": "1",
+        "OASIS_HARNESS_MAX_STEPS": "3",
+        "OASIS_HARNESS_HARD_STOP": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert oasis("run", "--witness", "Idle", "--no-wait").code is ExitCode.PASS
+    assert cluster.applied[-1]["spec"]["harness"] == {"budget": {"maxSteps": 3, "hardStop": True}}
+    Evaluation.parse(cluster.applied[-1])
+    monkeypatch.setenv("OASIS_HARNESS_MAX_STEPS", "three")
+    assert oasis("run", "--witness", "Idle", "--no-wait").code is ExitCode.USAGE
+    assert "OASIS_HARNESS_MAX_STEPS: 'three'" in capsys.readouterr().err
