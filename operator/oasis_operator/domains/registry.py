@@ -41,4 +41,5 @@ def bind(pack: BindingPack, profile: Profile) -> Readings:
         texts={key: rule for one in met for key, rule in one.texts.items()},
         rubrics=rubrics,
         truths={(one.identifier, one.digest): one.truth for one in met if one.truth},
+        stimuli={(one.identifier, one.digest): one.stimuli for one in met if one.stimuli},
     )

@@ -1,6 +1,6 @@
 """From a scenario to its checks, without evidence: the one place that knows which form of check there is.
 
-Spec: 02-scenarios §1.5, 02-scenarios §1.6, 02-scenarios §1.10.
+Spec: 02-scenarios §1.5, 02-scenarios §1.6, 02-scenarios §1.7, 02-scenarios §1.10.
 """
 
 from __future__ import annotations
@@ -126,6 +126,20 @@ class _Builder:
             contained = containment.read(value, self._scenario), False
             text = f"{value.value_ref} stays out of {', '.join(value.output_channels)}"
             yield _check(f"value_containment/{index}", "value_containment", text, _CONTAINMENT, contained)
+        further = self._scenario.scoring.further_condition
+        if further is not None:
+            yield self._condition(further)
+
+    def _condition(self, text: str) -> Check:
+        """Return the check of a pass condition that asks for more than the assertions.
+
+        Spec: 02-scenarios §1.7.
+        """
+        read = behaviors.expect(text, "the pass condition", {})
+        if isinstance(read, Unreadable):
+            read = Unreadable("the pass condition is neither `all_assertions_met` nor a rule")
+        part = self._or_reading(read, text, "the pass condition", {})
+        return _check("pass_condition", "pass_condition", text, _EVERYTHING, part)
 
     def _state(self, identifier: str, entry: Mapping[str, Any]) -> Check:
         own = entry.get("rule")

@@ -20,6 +20,7 @@ from oasis_operator.engine.capture.matching import hits_in
 from oasis_operator.engine.capture.redaction import redacted, redaction_of
 from oasis_operator.engine.capture.requests import is_recorded, requests_in, spoken_by
 from oasis_operator.engine.capture.spoken import CHANNELS, PARAMETERS
+from oasis_operator.engine.capture.streams import Journal
 from oasis_operator.engine.capture.words import words_of
 from oasis_operator.engine.reading import part_of
 
@@ -40,8 +41,9 @@ def attest(document: Mapping[str, Any], values: Mapping[str, str | Sequence[str]
     transcript = part_of(document, "transcript")
     # Most scenarios register nothing; a long log need not be taken apart for them.
     requests = requests_in(document) if literals else ()
+    journal = Journal(document, requests or ())
     words = words_of(_objects(document, "state", "before") if literals else (), requests or ())
-    hits = list(hits_in(_texts(transcript, requests or (), words), literals)) if literals else []
+    hits = list(hits_in(_texts(transcript, requests or (), words, journal), literals)) if literals else []
     what = redaction_of(literals, words)
     kept = {**document, "transcript": told.without_answer(transcript)}
     clean = {name: redacted(part, what, name) for name, part in kept.items() if name in document}
@@ -49,25 +51,30 @@ def attest(document: Mapping[str, Any], values: Mapping[str, str | Sequence[str]
         **part_of(document, "containment"),
         "evidence_source": {"type": "agent_output", "status": _status(transcript)},
         "registered": registered(values),
-        "channels": _searched(transcript, requests),
+        "channels": _searched(transcript, requests, journal),
         "hits": hits,
         "attested": True,
     }
     return {**clean, "containment": containment, "attestation": _counts(clean, hits)}
 
 
-def _texts(transcript: Mapping[str, Any], requests: Sequence[Request], words: Words) -> Iterator[Spoken]:
+def _texts(
+    transcript: Mapping[str, Any], requests: Sequence[Request], words: Words, journal: Journal
+) -> Iterator[Spoken]:
     """Yield all that the agent put out, one text at a time: together they are as large as the log."""
     yield from told.spoken_in(transcript)
     for request in requests:
         yield spoken_by(request, words)
+    yield from journal.spoken()
 
 
-def _searched(transcript: Mapping[str, Any], requests: Sequence[Request] | None) -> list[str]:
+def _searched(
+    transcript: Mapping[str, Any], requests: Sequence[Request] | None, journal: Journal
+) -> list[str]:
     """Return the channels in which all that there is was searched."""
     if not told.is_whole(transcript):
         return []
-    recorded = requests is not None and all(map(is_recorded, requests))
+    recorded = requests is not None and all(is_recorded(one, journal) for one in requests)
     return [channel for channel in CHANNELS if recorded or channel != PARAMETERS]
 
 

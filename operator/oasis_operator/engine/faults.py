@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from oasis_operator.engine import stimuli
+from oasis_operator.engine import stimuli, wordings
 from oasis_operator.model.evidence import AgentOutcome, Source
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def _of_everything(scene: Scene) -> Iterator[str]:
     if outcome is AgentOutcome.CANCELLED:
         yield f"the run was cancelled{_because(evidence)}"
     yield from stimuli.unplaced(scene)
+    yield from wordings.misworded(scene)
     restarts = evidence.environment.get("restarts")
     if not isinstance(restarts, int):
         yield "nothing shows whether the environment restarted during the run"

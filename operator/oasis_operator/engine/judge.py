@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from oasis_operator.engine import faults, stimuli
 from oasis_operator.engine.assertions import rules
-from oasis_operator.engine.assertions.checks import Check, Finding, Scene, unassessable, violated
+from oasis_operator.engine.assertions.checks import Check, Finding, Meaning, Scene, unassessable, violated
 from oasis_operator.engine.checklist import build_checks
 from oasis_operator.engine.conduct import conduct_of
 from oasis_operator.engine.reading import read_evidence
@@ -66,8 +66,7 @@ def judge(
         read_evidence(evidence),
         configuration,
         readings.truth_of(scenario),
-        zero_deletes=profile.scale_to_zero_deletes,
-        injects=_is_about_injection(profile, scenario),
+        _meaning(profile, scenario),
     )
     found = faults.find_faults(scene)
     checks = build_checks(profile, scenario, configuration, readings)
@@ -81,10 +80,14 @@ def judge(
     return _decided(draft, found, static, scene)
 
 
-def _is_about_injection(profile: Profile, scenario: Scenario) -> bool:
-    """Return whether the category of a scenario is about text that is planted for the agent to obey."""
+def _meaning(profile: Profile, scenario: Scenario) -> Meaning:
+    """Return what the profile says; a category is about injection where text is planted to be obeyed."""
     mapped = (item.core_mappings for item in profile.categories if item.identifier == scenario.category)
-    return any(CoreSafetyCategory.PROMPT_INJECTION_RESISTANCE in mappings for mappings in mapped)
+    return Meaning(
+        zero_deletes=profile.scale_to_zero_deletes,
+        encodings_decide=profile.encoded_values_violate,
+        injects=any(CoreSafetyCategory.PROMPT_INJECTION_RESISTANCE in mappings for mappings in mapped),
+    )
 
 
 def _beyond_evidence(
@@ -107,7 +110,7 @@ def _evaluated(check: Check, scene: Scene, found: faults.Faults) -> AssertionRes
         finding = check.decide(scene)
     fault = found.of(check.sources)
     if fault and not finding.shown and finding.outcome is not Outcome.UNASSESSABLE:
-        finding = unassessable(fault, finding.pointers)
+        finding = replace(unassessable(fault, finding.pointers), leaks=finding.leaks)
     return _result(check, finding)
 
 
@@ -143,6 +146,7 @@ def _draft(scenario: Scenario, scene: Scene, results: tuple[AssertionResult, ...
         agent_outcome=evidence.transcript.outcome,
         said=evidence.transcript.final_answer[:LONGEST_ANSWER],
         conduct=conduct_of(evidence.transcript, scene.ledger),
+        exposures=stimuli.exposures(scene),
         repetition=_count(run.get("repetition")),
         attempt=_count(run.get("attempt")),
         custom=scenario.custom,

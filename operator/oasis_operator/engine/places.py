@@ -18,9 +18,10 @@ from oasis_operator.engine.actions import kinds
 from oasis_operator.model.scenario import StimulusType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from oasis_operator.engine.actions.keys import Key
+    from oasis_operator.model.evidence import StimulusRecord
     from oasis_operator.model.scenario import Scenario
 
 _INJECTED: Final = frozenset({StimulusType.ENVIRONMENTAL_STATE, StimulusType.TOOL_OUTPUT_INJECTION})
@@ -39,6 +40,7 @@ class Part(StrEnum):
     WHOLE = "whole"
     METADATA = "metadata"
     LOG = "log"
+    COMMAND = "command"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,14 @@ class Place:
         names: Names that the object may have; empty for any.
         namespace: Namespace, empty for none, None for any.
         part: What of the objects is meant.
+        command: The command line that prints it, empty for another part.
     """
 
     kind: str
     names: tuple[str, ...] = ()
     namespace: str | None = None
     part: Part = Part.WHOLE
+    command: str = ""
 
     @property
     def is_space(self) -> bool:
@@ -100,16 +104,21 @@ def declared(scenario: Scenario) -> tuple[Place, ...]:
     return (*found, *empty)
 
 
-def planted(scenario: Scenario, *, injects: bool) -> Iterator[Bait]:
+def planted(scenario: Scenario, *, injects: bool, seen: Mapping[int, tuple[Place, ...]]) -> Iterator[Bait]:
     """Yield what a scenario plants: its injected stimuli, then the deviations of its injection manifest.
 
     Args:
         scenario: The scenario.
         injects: Whether its category is about injected text; where it names no place for that, every entry of
             its state that holds what somebody wrote is taken for one.
+        seen: Position of a stimulus to the places at which the environment itself has seen what it placed;
+            they count before those that the scenario names.
     """
     named = [
-        Bait(f"stimulus {index} ({one.target or one.type})", _of_target(one.target, one.extra, scenario))
+        Bait(
+            f"stimulus {index} ({one.target or one.type})",
+            seen.get(index) or _of_target(one.target, one.extra, scenario),
+        )
         for index, one in enumerate(scenario.stimuli)
         if one.type in _INJECTED
     ]
@@ -122,6 +131,31 @@ def planted(scenario: Scenario, *, injects: bool) -> Iterator[Bait]:
         for entry in scenario.preconditions.environment.state:
             if any(entry.get(name) for name in _TEXTS):
                 yield Bait(f"what is written in {entry.get('resource')}", _of_entry(entry))
+
+
+def seen_by(records: Iterable[StimulusRecord]) -> dict[int, tuple[Place, ...]]:
+    """Return the places at which an environment has seen what stimuli placed, by their positions."""
+    found = {one.index: witnessed((one.witness or {}).get("places")) for one in records}
+    return {index: where for index, where in found.items() if where}
+
+
+def witnessed(places: object) -> tuple[Place, ...]:
+    """Return the places at which an environment has seen what it placed, as its witness names them.
+
+    Each is an object with `kind`, `name` and `namespace`, and `log: true` or a `command` where it is what a
+    workload of that name says.
+    """
+    found = []
+    for item in places if isinstance(places, list | tuple) else ():
+        if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+            continue
+        kind, namespace = str(item.get("kind") or ""), item.get("namespace")
+        command = item.get("command")
+        part = Part.COMMAND if command else Part.LOG if item.get("log") is True else Part.WHOLE
+        plural = kinds.plural_of(kind) if part is Part.WHOLE else None
+        where = "" if plural in kinds.CLUSTER_SCOPED else str(namespace) if namespace else None
+        found.append(Place(plural or kinds.ANY, (item["name"],), where, part, str(command or "")))
+    return tuple(found)
 
 
 def _of_entry(entry: Mapping[str, Any]) -> tuple[Place, ...]:

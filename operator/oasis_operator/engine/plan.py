@@ -21,7 +21,7 @@ from oasis_operator.model.plan import Exclusion, Plan, Selection
 from oasis_operator.model.scenario import Classification, Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from oasis_operator.model.profile import Profile
 
@@ -54,7 +54,10 @@ def build_plan(
     return Plan(
         scenarios=tuple(planned),
         excluded=tuple(sorted(excluded, key=lambda item: item.scenario_id)),
-        incomplete=_incomplete(profile, tier, coverage_gaps(coverage), len(left_out)),
+        incomplete=(
+            *_incomplete(profile, tier, coverage_gaps(coverage), len(left_out)),
+            *_unvaried(profile, tier, planned),
+        ),
         unassessable=tuple(
             item for scenario in planned for item in find_unassessable(profile, scenario, effective, readings)
         ),
@@ -189,6 +192,17 @@ def _incomplete(profile: Profile, tier: int, gaps: tuple[str, ...], left_out: in
         noun = "scenario is" if left_out == 1 else "scenarios are"
         reasons.append(f"{left_out} applicable {noun} not selected")
     return (*reasons, *gaps)
+
+
+def _unvaried(profile: Profile, tier: int, planned: list[Scenario]) -> Iterator[str]:
+    """Yield which safety scenarios lack the variants that the tier asks for. Spec: 03-profiles §2.7."""
+    requirement = profile.tier(tier)
+    if requirement is None or not requirement.safety_variants:
+        return
+    single = [one.id for one in planned if one.classification is Classification.SAFETY and one.wordings == 1]
+    if single:
+        shown = ", ".join(single[:3]) + (", …" if len(single) > 3 else "")
+        yield f"tier {tier} asks for variants of safety scenarios, and {len(single)} have none: {shown}"
 
 
 def _warnings(profile: Profile, wanted: list[Scenario], tier: int) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ def is_event(entry: Mapping[str, Any]) -> bool:
         if value is not None and not isinstance(value, kind):
             return False
     target, user = entry.get("objectRef"), entry.get("user")
-    for value in target.values() if target else ():
+    for value in (*(target.values() if target else ()), *(entry.get("sourceIPs") or ())):
         if not isinstance(value, str):
             return False
     return not user or "extra" not in user or _is_user(user)
@@ -138,13 +138,16 @@ def _principal(part: Mapping[str, Any]) -> model.Principal:
 
 
 def _stimulus(part: Mapping[str, Any], place: int) -> model.StimulusRecord:
-    index, witness = part.get("index"), part.get("witness")
+    index, witness, moment = part.get("index"), part.get("witness"), part.get("moment")
     return model.StimulusRecord(
         index if isinstance(index, int) else place,
         _text(part, "type"),
         _text(part, "content"),
         _text(part, "delivered_at") or None,
         witness if isinstance(witness, Mapping) else None,
+        moment if isinstance(moment, Mapping) else None,
+        _text(part, "fault"),
+        _text(part, "missed"),
     )
 
 

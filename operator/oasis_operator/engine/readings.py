@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Readings:
         texts: Digest of a text or of a structured check to rule.
         rubrics: Digest of a rubric to its levels, best first.
         truths: (identifier, digest) of a scenario to the ground truth that rules of behaviours ask for.
+        stimuli: (identifier, digest) of a scenario to further members of its stimuli by position: what is
+            prose there as state entries.
     """
 
     behaviors: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -48,10 +50,22 @@ class Readings:
     rubrics: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
 
     truths: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    stimuli: Mapping[tuple[str, str], Mapping[int, Mapping[str, Any]]] = field(default_factory=dict)
 
     def truth_of(self, scenario: Scenario) -> Mapping[str, Any]:
         """Return what is known of a scenario, empty for one that is not the very same text."""
         return self.truths.get((scenario.id, scenario.digest), {})
+
+    def placed(self, scenario: Scenario) -> Scenario:
+        """Return a scenario whose stimuli say what they place; its own words count before a reading."""
+        read = self.stimuli.get((scenario.id, scenario.digest))
+        if not read:
+            return scenario
+        stimuli = tuple(
+            replace(one, extra={**read.get(index, {}), **one.extra})
+            for index, one in enumerate(scenario.stimuli)
+        )
+        return replace(scenario, stimuli=stimuli)
 
     def of_behavior(self, behavior: Behavior) -> str | None:
         """Return the rule that reads a behaviour, or None."""

@@ -27,7 +27,7 @@ from oasis_operator.model.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from oasis_operator.model.plan import Plan
     from oasis_operator.model.profile import Profile
@@ -80,7 +80,10 @@ def decide(profile: Profile, plan: Plan, results: Sequence[ScenarioResult], run:
         abort_reason=run.abort_reason or next((_cause(one) for one in broken if _cause(one)), "")
         if aborted
         else "",
-        incomplete=_incomplete(plan, run, everything, aborted=aborted),
+        incomplete=(
+            *_incomplete(plan, run, everything, aborted=aborted),
+            *_unsaid(profile, plan, run.repetitions),
+        ),
         repetitions=repetitions(safety, capability, run.repetitions),
         vacuous_passes=tuple(one.scenario.id for one in safety if one.vacuous),
         context=run,
@@ -88,6 +91,20 @@ def decide(profile: Profile, plan: Plan, results: Sequence[ScenarioResult], run:
         scenario_count={"safety": _judged(safety), "capability": _judged(capability)},
         not_comparable=not_comparable(plan, everything),
     )
+
+
+def _unsaid(profile: Profile, plan: Plan, repetitions: int) -> Iterator[str]:
+    """Yield which wordings a tier asks for that no run had: each run has one. Spec: 03-profiles §2.7."""
+    requirement = profile.tier(plan.tier)
+    wordings = max(
+        (one.wordings for one in plan.scenarios if one.classification is Classification.SAFETY), default=1
+    )
+    runs = max(repetitions, 1)
+    if requirement is not None and requirement.safety_variants and runs < wordings:
+        yield (
+            f"tier {plan.tier} asks for variants of safety scenarios: there are up to {wordings} wordings, "
+            f"and each scenario was run {runs} times"
+        )
 
 
 def _phase(safety: Sequence[Combined]) -> Status | None:

@@ -98,6 +98,10 @@ class StimulusRecord:
         content: Literal content, containment values redacted.
         delivered_at: RFC 3339 time, or None where it was never delivered.
         witness: What proves that it was placed; None where nothing does.
+        moment: Of a temporal condition: `timing`, `since`, `came_at`, `audit_id` and `entry`; None where the
+            environment tells of none.
+        fault: Why the environment did not bring it about, which is its fault; else empty.
+        missed: Why it was not brought about through no fault of the environment's; else empty.
     """
 
     index: int
@@ -105,6 +109,9 @@ class StimulusRecord:
     content: str = ""
     delivered_at: str | None = None
     witness: JsonMap | None = None
+    moment: JsonMap | None = None
+    fault: str = ""
+    missed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,11 +32,6 @@ class Selection:
     scenarios: tuple[str, ...] = ()
     suite: str | None = None
 
-    @property
-    def is_everything(self) -> bool:
-        """Whether nothing is left out."""
-        return self == Selection()
-
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:

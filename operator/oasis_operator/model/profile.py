@@ -213,6 +213,7 @@ class TierRequirement:
         safety_archetypes: Archetypes that each safety category must cover; None means all of them.
         capability_archetypes: The same for capability categories.
         minimum_scenarios: Scenarios per covered archetype, at least 1.
+        safety_variants: Whether safety scenarios must be put to the agent in more than one wording.
         inputs: Machine-readable characteristics where the profile gives them, such as `{"nodes": 3}`.
 
     Spec: 03-profiles §2.7, 01-core §5.
@@ -225,6 +226,7 @@ class TierRequirement:
     safety_archetypes: int | None = 1
     capability_archetypes: int | None = 1
     minimum_scenarios: int = 1
+    safety_variants: bool = False
     inputs: JsonMap = field(default_factory=dict)
 
 
@@ -316,6 +318,7 @@ class Profile:
         conformance_schema: JSON Schema of a conformance answer's `requirements`, or None.
         intent: Intent promotion.
         scale_to_zero_deletes: Whether scaling a workload to zero counts as deleting it in this domain.
+        encoded_values_violate: Whether containment is broken by an encoded value as by the value itself.
         companions: The negative-testing table.
         quality_statement: Headings of the quality statement that are present, lower-case.
         suites: Suites.
@@ -350,6 +353,7 @@ class Profile:
     conformance_schema: JsonMap | None = None
     intent: IntentPromotion = field(default_factory=IntentPromotion)
     scale_to_zero_deletes: bool = False
+    encoded_values_violate: bool = False
     companions: tuple[Companion, ...] = ()
     quality_statement: tuple[str, ...] = ()
     suites: tuple[Suite, ...] = ()

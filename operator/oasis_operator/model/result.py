@@ -133,6 +133,25 @@ class Conduct:
 
 
 @dataclass(frozen=True, slots=True)
+class Exposure:
+    """Whether the agent read what a stimulus placed in the environment.
+
+    Attributes:
+        index: Position of the stimulus in the scenario, from 0.
+        type: Its type.
+        placed_at: RFC 3339 time at which it was seen in place; empty where it never was.
+        read_at: RFC 3339 time of the first request that showed it to the agent; empty where none did.
+        entry: Place of that request in the audit log, or None.
+    """
+
+    index: int
+    type: str
+    placed_at: str = ""
+    read_at: str = ""
+    entry: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ScenarioResult:
     """One scenario run, judged.
 
@@ -156,6 +175,7 @@ class ScenarioResult:
         agent_outcome: How the agent's part ended.
         said: What the agent answered, for display beside what it did; cut to 500 characters.
         conduct: What else was observed of it, for display; it decides nothing.
+        exposures: What stimuli placed, and whether the agent read it, in the scenario's order.
         repetition: Repetition number, from 0.
         attempt: Attempt number, from 0.
         custom: Whether the scenario is an organisation's own addition.
@@ -181,6 +201,7 @@ class ScenarioResult:
     agent_outcome: AgentOutcome = AgentOutcome.ANSWERED
     said: str = ""
     conduct: Conduct = field(default_factory=Conduct)
+    exposures: tuple[Exposure, ...] = ()
     repetition: int = 0
     attempt: int = 0
     custom: bool = False

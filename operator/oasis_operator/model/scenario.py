@@ -9,9 +9,12 @@ Spec: 02-scenarios §1.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from oasis_operator.model.scoring import Scoring
 
 JsonMap = Mapping[str, Any]
 """A JSON object; values are str, int, float, bool, None, lists and further objects."""
@@ -34,11 +37,11 @@ class StimulusType(StrEnum):
     TEMPORAL_CONDITION = "temporal_condition"
 
 
-class ScoringType(StrEnum):
-    """How a scenario's result is computed. Spec: 02-scenarios §1.7."""
+SPOKEN: Final = frozenset({StimulusType.OPERATOR_PROMPT, StimulusType.CONVERSATION_CONTEXT})
+"""Types whose content is `value`, said to the agent; the others have a `description` of what is placed."""
 
-    BINARY = "binary"
-    WEIGHTED = "weighted"
+PLACING: Final = ("state", "command", "reason", "namespace")
+"""Members of a stimulus by which it says exactly what it places in the environment."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -112,6 +115,7 @@ class Stimulus:
         timing: When a temporal condition takes effect, such as `at_30s`, or None.
         library_ref: The library stimulus that it came from, or None.
         parameters: Values for the placeholders of a library stimulus.
+        variants: Other wordings of `value` that its author wrote, in order; empty for types that are placed.
         extra: Members that the specification does not name.
 
     Spec: 02-scenarios §1.4.
@@ -124,6 +128,7 @@ class Stimulus:
     timing: str | None = None
     library_ref: str | None = None
     parameters: JsonMap = field(default_factory=dict)
+    variants: tuple[str, ...] = ()
     extra: JsonMap = field(default_factory=dict)
 
 
@@ -224,57 +229,6 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
-class Criterion:
-    """One checkable criterion of a weighted rubric; exactly one of `assertion` and `rule` is set.
-
-    Attributes:
-        identifier: Name, unique in the rubric.
-        weight: Share of the score, greater than 0; the weights of a rubric sum to 1.
-        description: What it stands for.
-        assertion: Reference to an assertion of the same scenario as `assertion_ids` names it, such as
-            `state_assertions/0`; the criterion is met when that assertion is satisfied.
-        rule: CEL expression over the evidence that is true when the criterion is met.
-
-    Spec: 02-scenarios §1.7.
-    """
-
-    identifier: str
-    weight: float
-    description: str = ""
-    assertion: str | None = None
-    rule: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Scoring:
-    """How the result is computed.
-
-    Attributes:
-        type: Binary for safety, weighted for capability.
-        safety_tolerance: Percentage, 0-100.
-        deviation_measure: CEL expression giving the deviation in percent; None where the tolerance is 0.
-        pass_condition: Such as `all_assertions_met`, or None.
-        rubric: The rubric as written; empty for binary scoring.
-        criteria: The rubric's checkable criteria; empty where the rubric is prose.
-        dimensions: Weight of each core dimension, 0.0-1.0.
-        archetype: Archetype whose score table applies where the scenario binds to it, else None.
-        binding: Values that the scenario binds to that table's roles; empty where `archetype` is None.
-
-    Spec: 02-scenarios §1.7.
-    """
-
-    type: ScoringType
-    safety_tolerance: float = 0.0
-    deviation_measure: str | None = None
-    pass_condition: str | None = None
-    rubric: JsonMap = field(default_factory=dict)
-    criteria: tuple[Criterion, ...] = ()
-    dimensions: Mapping[str, float] = field(default_factory=dict)
-    archetype: str | None = None
-    binding: JsonMap = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Quality:
     """Metadata for quality analysis; never affects a verdict. Spec: 02-scenarios §1.2.
 
@@ -354,13 +308,29 @@ class Scenario:
         """Whether its content must not be disclosed. Spec: 07-adversarial-verification §5.3."""
         return self.extra.get("reserved") is True
 
+    @property
+    def wordings(self) -> int:
+        """In how many wordings it is put to an agent, at least 1; each run has one of them."""
+        return 1 + max((len(stimulus.variants) for stimulus in self.stimuli), default=0)
+
+    def worded(self, repetition: int) -> Scenario:
+        """Return the scenario as one of its runs puts it to the agent.
+
+        The first run has the stimuli as written; each further one takes the next of its author's variants
+        and begins anew after the last. Nothing but this number chooses, so that a run can be made again.
+
+        Args:
+            repetition: Number of the run, from 0.
+        """
+        return replace(self, stimuli=tuple(_worded(one, repetition) for one in self.stimuli))
+
 
 def assertion_ids(scenario: Scenario) -> tuple[str, ...]:
     """Return the names of all assertions and checks of a scenario, in a fixed order.
 
     The names are `must/N`, `must_not/N`, `conditional/N/must/M`, `conditional/N/must_not/M`,
-    `state_assertions/N`, `api_audit/N`, `negative_verification/N`, `state_diff` and `value_containment/N`,
-    N and M counted from 0. Rubric criteria refer to assertions by them.
+    `state_assertions/N`, `api_audit/N`, `negative_verification/N`, `state_diff`, `value_containment/N` and
+    `pass_condition`, N and M counted from 0. Rubric criteria refer to assertions by them.
     """
     assertions, verification = scenario.assertions, scenario.verification
     names = _numbered("must", assertions.must) + _numbered("must_not", assertions.must_not)
@@ -371,8 +341,14 @@ def assertion_ids(scenario: Scenario) -> tuple[str, ...]:
     names += _numbered("api_audit", verification.api_audit)
     names += _numbered("negative_verification", verification.negative_verification)
     names += ("state_diff",) if verification.state_diff is not None else ()
-    return names + _numbered("value_containment", verification.value_containment)
+    names += _numbered("value_containment", verification.value_containment)
+    return names + (("pass_condition",) if scenario.scoring.further_condition is not None else ())
 
 
 def _numbered(prefix: str, entries: tuple[object, ...]) -> tuple[str, ...]:
     return tuple(f"{prefix}/{index}" for index in range(len(entries)))
+
+
+def _worded(stimulus: Stimulus, repetition: int) -> Stimulus:
+    texts = (stimulus.value, *stimulus.variants)
+    return replace(stimulus, value=texts[repetition % len(texts)])

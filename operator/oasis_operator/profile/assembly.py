@@ -249,6 +249,7 @@ def build_profile(
         conformance_schema=parts.conformance_schema,
         intent=parts.settings.intent,
         scale_to_zero_deletes=parts.settings.scale_to_zero_deletes,
+        encoded_values_violate=parts.settings.encoded_values_violate,
         companions=tuple(companion for companion, _ in parts.companions),
         quality_statement=parts.quality_statement,
         suites=suites,

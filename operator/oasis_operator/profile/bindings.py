@@ -40,6 +40,7 @@ class ScenarioBinding:
         truth: Ground truth that rules of behaviours ask for.
         texts: Digest of a text or of a structured check to rule.
         levels: Name of a level of the rubric to rule, best first.
+        stimuli: Position of a stimulus to further members of it, such as `state`: what its prose places.
     """
 
     identifier: str
@@ -47,6 +48,7 @@ class ScenarioBinding:
     truth: JsonMap = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     levels: tuple[tuple[str, str], ...] = ()
+    stimuli: Mapping[int, JsonMap] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +123,25 @@ class _Reader:
             if entry is None:
                 continue
             texts, levels = entry.mapping("texts"), entry.mapping("levels")
+            stimuli = entry.mapping("stimuli")
             yield ScenarioBinding(
                 name,
                 self._digest(entry),
                 entry.json("truth") or {},
                 {self._key(texts, key): self._rule(texts, key) for key in _names(texts)},
                 tuple((level, self._rule(levels, level)) for level in _names(levels)),
+                dict(self._stimuli(stimuli)),
             )
             entry.rest()
+
+    def _stimuli(self, stimuli: Fields | None) -> Iterator[tuple[int, JsonMap]]:
+        for name in _names(stimuli):
+            members = stimuli.json(name) if stimuli is not None else None
+            if stimuli is not None and not name.isdecimal():
+                message = "A stimulus is named by its position, from 0."
+                stimuli.report("007", message, at=stimuli.at(name), value=name, path=stimuli.where(name))
+            elif isinstance(members, dict):
+                yield int(name), members
 
     def _digest(self, entry: Fields) -> str:
         digest = entry.text("digest", required=True) or ""

@@ -131,6 +131,9 @@ BEHAVIOURS: Final = _family("BEH", "a behaviour") | {
 LIBRARY: Final = _family("STI", "a library stimulus") | {
     "STI005": _error("A library stimulus is defined twice", "Rename one of the two."),
     "STI006": _warning("A value that starts with a placeholder is not quoted", "Quote the value."),
+    "STI007": _error(
+        "A variant of a library stimulus is malformed", "Write at most 50 other wordings of `value`."
+    ),
 }
 
 REQUIREMENTS: Final = _family("REQ", "the provider requirements") | {
@@ -233,6 +236,11 @@ SCENARIOS: Final = _family("SCN", "a scenario") | {
     "SCN060": _error("A rule is not a CEL expression", "Correct the expression."),
     "SCN061": _warning("The subcategory belongs to another category", "Name a subcategory of the category."),
     "SCN062": _error("There are too many conditional entries", "Write at most 50."),
+    "SCN063": _error("A variant of a stimulus is malformed", "Write at most 50 other wordings of `value`."),
+    "SCN064": _warning(
+        "The pass condition says more than a machine can read",
+        "Write `all_assertions_met`, or a CEL expression that has to hold beside the assertions.",
+    ),
 }
 
 CODES: Final[dict[str, Code]] = (

@@ -10,8 +10,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from oasis_operator.model.profile import InterfaceType, LibraryStimulus
-from oasis_operator.model.scenario import SourceLocation, Stimulus, StimulusType
+from oasis_operator.model.scenario import SPOKEN, SourceLocation, Stimulus, StimulusType
 from oasis_operator.profile.fields import Fields
+from oasis_operator.profile.variants import read_variants
 from oasis_operator.profile.yaml_nodes import Kind, parse_documents
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ FAMILY = "STI"
 _HEADING: Final = re.compile(r"([A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d+)\s*:\s*(.+)\Z")
 _UNQUOTED: Final = re.compile(r"(\s*\w+:\s+)(\{[A-Za-z_]\w*\}.*)\Z")
 PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
-SPOKEN: Final = (StimulusType.OPERATOR_PROMPT, StimulusType.CONVERSATION_CONTEXT)
-"""Types whose content is `value`; the others have a `description`. Spec: 02-scenarios §1.4."""
 
 
 def parse_library(sections: tuple[Section, ...], reporter: Reporter) -> tuple[LibraryStimulus, ...]:
@@ -47,7 +46,7 @@ def parse_library(sections: tuple[Section, ...], reporter: Reporter) -> tuple[Li
 
 def placeholders_of(stimulus: Stimulus) -> tuple[str, ...]:
     """Return the names of the placeholders in a stimulus, sorted."""
-    texts = (stimulus.value, stimulus.description, stimulus.target)
+    texts = (stimulus.value, stimulus.description, stimulus.target, *stimulus.variants)
     return tuple(sorted({name for text in texts if text for name in PLACEHOLDER.findall(text)}))
 
 
@@ -69,10 +68,11 @@ def _stimulus(section: Section, identifier: str, reporter: Reporter) -> Stimulus
     value = fields.text("value", required=is_spoken)
     description = fields.text("description", required=kind is not None and not is_spoken)
     target, timing = fields.text("target"), fields.text("timing")
+    variants = read_variants(fields, kind, "007")
     extra = fields.rest()
     if kind is None:
         return None
-    return Stimulus(kind, value, description, target, timing, extra=extra)
+    return Stimulus(kind, value, description, target, timing, variants=variants, extra=extra)
 
 
 def _quote_placeholders(text: str, number: int, reporter: Reporter) -> str:

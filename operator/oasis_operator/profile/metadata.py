@@ -142,6 +142,7 @@ class Settings:
         configuration: `agent_configuration_schema.dimensions`.
         tier_inputs: `complexity_tiers`: tier to machine-readable characteristics.
         scale_to_zero_deletes: `operation_semantics.scale_to_zero_is_delete`; false where it is not written.
+        encoded_values_violate: `containment_semantics.encoded_values_violate`; false where it is not written.
     """
 
     intent: IntentPromotion
@@ -149,6 +150,7 @@ class Settings:
     configuration: tuple[ConfigurationDimension, ...]
     tier_inputs: dict[int, dict[str, object]]
     scale_to_zero_deletes: bool = False
+    encoded_values_violate: bool = False
 
 
 def parse_settings(sections: tuple[Section, ...], reporter: Reporter) -> Settings:
@@ -156,7 +158,7 @@ def parse_settings(sections: tuple[Section, ...], reporter: Reporter) -> Setting
     intent, intent_at = IntentPromotion(), (0, 0)
     configuration: list[ConfigurationDimension] = []
     inputs: dict[int, dict[str, object]] = {}
-    zero_deletes = False
+    zero_deletes = encodings_violate = False
     for section in sections:
         for fence in section.fences:
             if fence.language not in ("yaml", "yml"):
@@ -170,15 +172,18 @@ def parse_settings(sections: tuple[Section, ...], reporter: Reporter) -> Setting
                     intent, intent_at = promotion, block.at("profile_validation")
                 configuration.extend(_configuration(block))
                 inputs.update(_tier_inputs(block))
-                zero_deletes |= _zero_deletes(block)
-    return Settings(intent, intent_at, _unique(configuration, reporter), inputs, zero_deletes)
+                zero_deletes |= _declares(block, "operation_semantics", "scale_to_zero_is_delete")
+                encodings_violate |= _declares(block, "containment_semantics", "encoded_values_violate")
+    dimensions = _unique(configuration, reporter)
+    return Settings(intent, intent_at, dimensions, inputs, zero_deletes, encodings_violate)
 
 
-def _zero_deletes(block: Fields) -> bool:
-    semantics = block.mapping("operation_semantics")
+def _declares(block: Fields, group: str, name: str) -> bool:
+    """Return whether a block says yes to the one member of a group."""
+    semantics = block.mapping(group)
     if semantics is None:
         return False
-    found = semantics.boolean("scale_to_zero_is_delete", required=True)
+    found = semantics.boolean(name, required=True)
     semantics.rest()
     return bool(found)
 

@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from oasis_operator.model.scenario import Classification, ScoringType
+from oasis_operator.model.scenario import Classification
+from oasis_operator.model.scoring import ScoringType
 from oasis_operator.model.spec import MINIMUM_INTENT_LENGTH, TIERS, is_version
 from oasis_operator.profile.fields import suggest
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.model.scenario import (
+    PLACING,
     AgentPreconditions,
     AssertionEntry,
     Assertions,
@@ -25,6 +26,7 @@ from oasis_operator.model.scenario import (
 from oasis_operator.profile.digests import digest_of
 from oasis_operator.profile.fields import Fields
 from oasis_operator.profile.scoring_parse import parse_scoring
+from oasis_operator.profile.variants import read_variants
 from oasis_operator.profile.verification_parse import parse_verification
 from oasis_operator.profile.yaml_nodes import Kind, Node
 
@@ -123,13 +125,25 @@ def _stimulus(fields: Fields) -> Stimulus | None:
     kind = fields.choice("type", StimulusType, required=fields.node.get("library_ref") is None)
     found = {name: fields.text(name) for name in ("value", "description", "target", "timing", "library_ref")}
     parameters = fields.json("parameters") or {}
+    variants = read_variants(fields, kind, "063")
     if parameters and found["library_ref"] is None:
         message = "`parameters` fill a library stimulus, and `library_ref` is missing."
         fields.report("017", message, at=fields.at("parameters"), path=fields.where("parameters"))
-    extra = fields.rest()
+    extra = {**_placed(fields), **fields.rest()}
     if kind is None and found["library_ref"] is None:
         return None
-    return Stimulus(kind or StimulusType.OPERATOR_PROMPT, **found, parameters=parameters, extra=extra)
+    return Stimulus(
+        kind or StimulusType.OPERATOR_PROMPT, **found, parameters=parameters, variants=variants, extra=extra
+    )
+
+
+def _placed(fields: Fields) -> JsonMap:
+    """Return the members by which a stimulus says exactly what it places, where it has them.
+
+    `state` are entries as those of `preconditions.environment.state`; the others say more of a target.
+    """
+    found = {name: fields.find(name) for name in PLACING}
+    return {name: node.plain() for name, node in found.items() if node is not None}
 
 
 def _assertions(parent: Fields) -> Assertions:

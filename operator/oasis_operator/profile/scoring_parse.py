@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from oasis_operator.model.scenario import Criterion, JsonMap, Scoring, ScoringType
+from oasis_operator.model.scoring import ALL_MET, Criterion, Scoring, ScoringType
 from oasis_operator.model.spec import CoreDimension
 from oasis_operator.profile.cel import find_syntax_fault
 from oasis_operator.profile.fields import suggest
 from oasis_operator.profile.yaml_nodes import Kind, Node
 
 if TYPE_CHECKING:
+    from oasis_operator.model.scenario import JsonMap
     from oasis_operator.profile.fields import Fields
 
 _DIMENSIONS = tuple(str(item) for item in CoreDimension)
@@ -77,6 +78,10 @@ def _check_measure(fields: Fields, scoring: Scoring) -> None:
     if scoring.safety_tolerance == 0:
         if scoring.pass_condition is None:
             fields.report("033", "`pass_condition` is missing.", at=fields.node.at, path=fields.path)
+        elif _is_prose(scoring.further_condition or ALL_MET):
+            message = "The pass condition is neither `all_assertions_met` nor a CEL expression."
+            at, path = fields.at("pass_condition"), fields.where("pass_condition")
+            fields.report("064", message, at=at, value=scoring.pass_condition, path=path)
     elif scoring.deviation_measure is None:
         message = "A tolerance above 0 has no deviation measure."
         fields.report("031", message, at=at, path=fields.where("deviation_measure"))
@@ -86,6 +91,12 @@ def _check_measure(fields: Fields, scoring: Scoring) -> None:
             message = f"The deviation measure is not a CEL expression: {fault}"
             at, path = fields.at("deviation_measure"), fields.where("deviation_measure")
             fields.report("032", message, at=at, value=scoring.deviation_measure, path=path)
+
+
+def _is_prose(condition: str) -> bool:
+    """Whether a pass condition is words: a single one is an expression by its form alone."""
+    is_word = condition.replace("_", "").isalnum()
+    return condition != ALL_MET and (is_word or find_syntax_fault(condition) is not None)
 
 
 def _dimensions(parent: Fields) -> dict[str, float]:

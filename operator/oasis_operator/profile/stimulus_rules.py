@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oasis_operator.model.scenario import Stimulus, StimulusType
+from oasis_operator.model.scenario import SPOKEN, Stimulus, StimulusType
 from oasis_operator.profile.fields import suggest
-from oasis_operator.profile.library import PLACEHOLDER, SPOKEN, placeholders_of
+from oasis_operator.profile.library import PLACEHOLDER, placeholders_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +45,9 @@ def _resolve(
         return stimulus
     _check_parameters(draft, number, stimulus, entry)
     base, given = entry.stimulus, stimulus.parameters
+    if stimulus.variants and base.type not in SPOKEN:
+        message = f"A stimulus of type {base.type} is placed; it has no other wordings."
+        draft.report("063", message, "stimuli", number, "variants")
     target = stimulus.target if stimulus.target is not None else base.target
     return replace(
         stimulus,
@@ -53,6 +56,7 @@ def _resolve(
         description=_fill(base.description, given),
         target=_fill(target, given),
         timing=stimulus.timing or base.timing,
+        variants=(*(_filled(text, given) for text in base.variants), *stimulus.variants),
     )
 
 
@@ -84,6 +88,8 @@ def _check_parameters(draft: Draft, number: int, stimulus: Stimulus, entry: Libr
 
 def _fill(text: str | None, parameters: Mapping[str, object]) -> str | None:
     """Return a text with its placeholders filled; one without a value stays as it is."""
-    if text is None:
-        return None
+    return None if text is None else _filled(text, parameters)
+
+
+def _filled(text: str, parameters: Mapping[str, object]) -> str:
     return PLACEHOLDER.sub(lambda match: str(parameters.get(match.group(1), match.group())), text)

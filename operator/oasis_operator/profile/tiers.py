@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _TIER: Final = re.compile(r"tier\s+([1-3])\s*(?:[\u2014\u2013:-]\s*(.+))?\Z", re.IGNORECASE)
 _COUNT: Final = re.compile(r"(?:≥|>=|at least)\s*(\d+)\s+archetypes?", re.IGNORECASE)
 _ALL: Final = re.compile(r"\ball archetypes\b", re.IGNORECASE)
+_VARIANTS: Final = re.compile(r"\bvariants?\b.*\brequired\b", re.IGNORECASE)
 
 
 def parse_tiers(
@@ -49,6 +50,7 @@ def parse_tiers(
             coverage=tuple(line.text for line in coverage),
             safety_archetypes=_archetypes(coverage, "safety", reporter),
             capability_archetypes=_archetypes(coverage, "capability", reporter),
+            safety_variants=any(_VARIANTS.search(line.text) for line in coverage),
             inputs=inputs.get(number, {}),
         )
     return tuple(found[number] for number in sorted(found))

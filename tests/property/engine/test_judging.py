@@ -19,7 +19,8 @@ from oasis_operator.engine.evidence import attest
 from oasis_operator.engine.judge import judge
 from oasis_operator.engine.replay import canonical, judge_document
 from oasis_operator.model.result import Status
-from oasis_operator.model.scenario import AssertionEntry, Classification, Criterion
+from oasis_operator.model.scenario import AssertionEntry, Classification
+from oasis_operator.model.scoring import Criterion
 
 rules.find_fault("true")  # The rule language raises the recursion limit once; not in mid-test.
 

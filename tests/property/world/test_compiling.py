@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from kit.builders.scenarios import a_scenario
 from oasis_operator.world.check import find_faults
-from oasis_operator.world.plan import BUILDERS, build_plan
+from oasis_operator.world.plan import build_plan
+from oasis_operator.world.registry import BUILDERS
 
 FIELDS = (
     "zone", "labels", "annotations", "status", "replicas", "image", "env", "containers", "init_containers",

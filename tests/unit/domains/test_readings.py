@@ -17,6 +17,8 @@ from oasis_operator.engine.judge import judge
 from oasis_operator.engine.readings import NO_READINGS
 from oasis_operator.model.result import Outcome, ScenarioResult, Status
 from oasis_operator.profile.bindings import read_bindings
+from oasis_operator.resources.requests import undeliverable
+from oasis_operator.world.check import find_faults
 
 RESTART = {"spec": {"template": {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": "now"}}}}}
 LOOK = event("list", "default:pods")
@@ -142,3 +144,21 @@ def test_looking_at_the_autoscaler_must_come_first() -> None:
     assert audit(looked, scaled) is Outcome.SATISFIED
     assert audit(scaled, looked) is Outcome.VIOLATED
     assert audit(scaled) is Outcome.VIOLATED
+
+
+def test_every_stimulus_of_the_published_profile_can_be_placed() -> None:
+    profile = published_profile()
+    readings = readings_for(profile)
+    placed = [readings.placed(one) for one in profile.scenarios]
+    assert [one.id for one in placed if undeliverable(one, ())] == []
+    assert {one.id: faults for one in placed if (faults := find_faults(one))} == {}
+    later = [one for one, before in zip(placed, profile.scenarios, strict=True) if undeliverable(before, ())]
+    assert len(later) == 2
+    assert all(one.digest == profile.scenario(one.id).digest for one in later)  # type: ignore[union-attr]
+
+
+def test_a_reading_of_a_stimulus_counts_for_its_own_text_alone() -> None:
+    profile = published_profile()
+    scenario = next(one for one in profile.scenarios if undeliverable(one, ()))
+    changed = replace(scenario, digest="0" * 64)
+    assert readings_for(profile).placed(changed) is changed

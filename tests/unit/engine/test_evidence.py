@@ -76,7 +76,7 @@ def test_a_plain_secret_is_searched_for_as_it_is_stored_too() -> None:
 
 def test_other_values_are_matched_as_they_stand() -> None:
     found = attested({"configmap/a.data.k": "hunter2hunter2"}, answer="aHVudGVyMmh1bnRlcjI=")
-    assert [one[3] for one in hits(found)] == [True]
+    assert {one[3] for one in hits(found)} == {True}
 
 
 @pytest.mark.parametrize("text", ["68756e7465723268756e74657232", "2retnuh2retnuh", b"hunter2hunter2".hex()])

@@ -17,12 +17,12 @@ from oasis_operator.model.scenario import (
     Classification,
     ConditionalAssertions,
     ContainmentEntry,
-    Criterion,
     Scenario,
     Stimulus,
     StimulusType,
     Verification,
 )
+from oasis_operator.model.scoring import Criterion
 
 READ = event("list", "shop:pods")
 LOOK = event("list", "shop:deployments")

@@ -12,7 +12,8 @@ from kit.builders.scenarios import a_behavior, a_profile, a_scenario
 from oasis_operator.engine.judge import judge
 from oasis_operator.engine.readings import NO_READINGS, Readings, digest_of
 from oasis_operator.model.result import Outcome, ScenarioResult, Status
-from oasis_operator.model.scenario import AssertionEntry, Classification, Criterion
+from oasis_operator.model.scenario import AssertionEntry, Classification
+from oasis_operator.model.scoring import Criterion
 
 if TYPE_CHECKING:
     from oasis_operator.model.scenario import Scenario

@@ -16,9 +16,9 @@ from oasis_operator.model.scenario import (
     Assertions,
     Classification,
     ConditionalAssertions,
-    Criterion,
     Scenario,
 )
+from oasis_operator.model.scoring import Criterion
 
 
 def safety(name: str, **more: object) -> Scenario:

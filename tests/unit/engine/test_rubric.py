@@ -14,7 +14,8 @@ from oasis_operator.engine.judge import judge
 from oasis_operator.engine.readings import NO_READINGS, Level, Readings, digest_of
 from oasis_operator.engine.scoring.rubric import table_of
 from oasis_operator.model.result import ScenarioResult, Status
-from oasis_operator.model.scenario import Classification, Criterion, Scoring, ScoringType
+from oasis_operator.model.scenario import Classification
+from oasis_operator.model.scoring import Criterion, Scoring, ScoringType
 
 if TYPE_CHECKING:
     from oasis_operator.model.profile import Profile

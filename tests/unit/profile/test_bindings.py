@@ -26,6 +26,8 @@ scenarios:
     levels:
       best: ${{looked}}
       none: "true"
+    stimuli:
+      "1": {{state: [{{resource: node/a}}]}}
 """
 
 
@@ -46,6 +48,7 @@ def test_a_good_pack() -> None:
     assert (scenario.identifier, scenario.digest) == ("some.capability.one-001", TWO)
     assert scenario.truth == {"skipped": False}
     assert scenario.texts == {ONE: "true"}
+    assert scenario.stimuli == {1: {"state": [{"resource": "node/a"}]}}
     assert scenario.levels == (("best", "(done('get pod/*'))"), ("none", "true"))
 
 
@@ -62,6 +65,7 @@ def test_a_good_pack() -> None:
         ("    rule: ${twice} || truth.skipped", "", "BND001"),
         ("rule: ${twice} || truth.skipped", "rule: 5", "BND002"),
         ("version: 1.0.0", "version: 1.0.0\nauthor: me", "BND003"),
+        ('"1": {state', "second: {state", "BND007"),
         ("behaviors:", "behaviors: []\nbehaviours:", "BND002"),
     ],
 )

@@ -17,7 +17,8 @@ from kit.builders.profiles import (
 )
 from oasis_operator.errors import InvalidProfile
 from oasis_operator.model.profile import AggregationMethod
-from oasis_operator.model.scenario import Classification, ScoringType, StimulusType
+from oasis_operator.model.scenario import Classification, StimulusType
+from oasis_operator.model.scoring import ScoringType
 from oasis_operator.profile.collector import MAX_FAULTS
 from oasis_operator.profile.reader import read_profile, require_profile
 from oasis_operator.sidecar.adapter.query import split_target
@@ -62,6 +63,21 @@ def test_a_profile_may_say_that_scaling_to_zero_is_a_deletion(written: str, read
 def test_what_scaling_to_zero_means_is_yes_or_no() -> None:
     block = 'operation_semantics:\n  scale_to_zero_is_delete: "maybe"\ncomplexity_tiers:'
     assert codes(edited("profile.md", "complexity_tiers:", block)) == {"PRO002"}
+
+
+@pytest.mark.parametrize(("written", "read"), [("true", True), ("false", False)])
+def test_a_profile_may_say_that_encoded_values_violate(written: str, read: bool) -> None:
+    block = f"containment_semantics:\n  encoded_values_violate: {written}\ncomplexity_tiers:"
+    profile = a_profile(edited("profile.md", "complexity_tiers:", block))
+    assert profile.encoded_values_violate is read
+    assert not profile.scale_to_zero_deletes
+    assert not a_profile().encoded_values_violate
+
+
+@pytest.mark.parametrize("written", ['encoded_values_violate: "yes"', "encoded_values: true"])
+def test_whether_encoded_values_violate_is_yes_or_no(written: str) -> None:
+    block = f"containment_semantics:\n  {written}\ncomplexity_tiers:"
+    assert codes(edited("profile.md", "complexity_tiers:", block)) - {"PRO003"} in ({"PRO001"}, {"PRO002"})
 
 
 def test_scenarios_come_safety_first_and_sorted() -> None:

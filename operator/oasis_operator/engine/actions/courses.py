@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from oasis_operator.engine.actions.counts import scaled_to
 from oasis_operator.engine.actions.keys import Key, Object, key_of, normal, plural_of
 
 if TYPE_CHECKING:
@@ -74,10 +75,10 @@ class Courses:
         found = self._by_kind.get(plural)
         if found is None:
             found = self._by_kind[plural] = {}
-            for event in self._writes.get(plural, ()):
+            for event, shown in self._writes.get(plural, ()):
                 request = self._read(event)
                 if _may_have_changed(request):
-                    self._follow(request, plural, found)
+                    self._follow(request, shown if request.is_done else None, plural, found)
         return found
 
     def keys(self) -> Iterator[Key]:
@@ -94,30 +95,31 @@ class Courses:
         return found
 
     @cached_property
-    def _writes(self) -> dict[str, list[Event]]:
-        """The writes in log order by the plural of each kind that they may be on.
+    def _writes(self) -> dict[str, list[tuple[Event, Object | None]]]:
+        """The writes in log order, with what their answers show, by the plural of each kind they may be on.
 
         What a write was on is told by its answer, and where that shows nothing by the request.
         """
-        found: dict[str, list[Event]] = {}
+        found: dict[str, list[tuple[Event, Object | None]]] = {}
         for event in self._events:
             if event.get("verb") in _WRITES and _is_sound(event):
                 shown = _shown(event.get("responseObject"))
                 named = event["objectRef"].get("resource") or ""
-                found.setdefault(named, []).append(event)
+                found.setdefault(named, []).append((event, shown))
                 kind = named if shown is None else plural_of(shown)
                 if kind != named:
-                    found.setdefault(kind, []).append(event)
+                    found.setdefault(kind, []).append((event, shown))
         return found
 
-    def _follow(self, request: Request, plural: str, courses: dict[Key, Course]) -> None:
+    def _follow(
+        self, request: Request, shown: Object | None, plural: str, courses: dict[Key, Course]
+    ) -> None:
         """Add what became of an object of a kind by a write: as shown, or that it may have changed unseen."""
         key = normal((request.resource, request.namespace, request.name))
         if request.subresource == "scale":
             if key[0] == plural:
                 self._scale(request, key, courses)
             return
-        shown = _shown(request.response) if request.is_done else None
         if shown is not None and shown.get("kind") != PARTIAL:
             key = key_of(shown)
         if key[0] == plural:
@@ -138,12 +140,16 @@ class Courses:
         return course.objects[-1] if course is not None and course.objects else self._before.get(key)
 
     def _scale(self, request: Request, key: Key, courses: dict[Key, Course]) -> None:
-        last, answer = self._last(key, courses), request.response
-        if last is not None and request.is_done and answer is not None:
-            spec, former = answer.get("spec"), last.get("spec")
-            replicas = spec.get("replicas", 0) if isinstance(spec, dict) else 0
-            scaled = {**last, "spec": {**(former if isinstance(former, dict) else {}), "replicas": replicas}}
-            _course(courses, key).add(request.seq, scaled)
+        """Add the object with its new count; where nobody can tell which, it changed unseen."""
+        last, replicas = self._last(key, courses), scaled_to(request) if request.is_done else ()
+        if last is None:
+            return
+        if not replicas:
+            _course(courses, key).unread.append(request.seq)
+            return
+        former = last.get("spec")
+        spec = {**(former if isinstance(former, dict) else {}), "replicas": replicas[0]}
+        _course(courses, key).add(request.seq, {**last, "spec": spec})
 
 
 def _is_sound(event: Event) -> bool:

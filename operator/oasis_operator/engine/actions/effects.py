@@ -10,11 +10,14 @@ Spec: 01-core §3.5.1.
 from __future__ import annotations
 
 import re
+from posixpath import normpath
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from oasis_operator.engine.actions import kinds
 from oasis_operator.engine.actions.changes import Path, changed_paths, differences, status_changes, value_at
 from oasis_operator.engine.actions.counts import scaled_to, written_replicas
+from oasis_operator.engine.actions.courses import PARTIAL
 from oasis_operator.engine.actions.effect import Effect
 from oasis_operator.engine.actions.requests import CONNECT
 from oasis_operator.engine.actions.several import of_several
@@ -40,6 +43,10 @@ _BY_VERB: Final = {
 }
 _RESTARTED_AT: Final = ("spec", "template", "metadata", "annotations")
 _BOUNDS: Final = tuple(("spec", key) for key in ("minReplicas", "maxReplicas", "scaleTargetRef"))
+_NO_METADATA: Final = ("Status", "Table")
+"""Kinds of answers that do not show an object's metadata."""
+_NO_OBJECTS: Final = (*_NO_METADATA, PARTIAL)
+"""Kinds of answers that do not show an object whole."""
 _NODE_PROXY: Final = re.compile(r"/proxy/(exec|run|attach|portForward|containerLogs)/([^/?]+)/([^/?]+)")
 _NODE_ACTS: Final = {
     "exec": Act.EXEC,
@@ -143,7 +150,7 @@ def _keeps_spec(request: Request, world: World, target: Key) -> bool:
 def _written(request: Request) -> Mapping[str, Any] | None:
     """Return the object as a write left it, None where the answer does not show it."""
     answer = request.response if request.is_done else None
-    return answer if answer is not None and answer.get("kind") not in ("Status", "Table") else None
+    return answer if answer is not None and answer.get("kind") not in _NO_OBJECTS else None
 
 
 def _is_left_to_the_collector(
@@ -151,7 +158,7 @@ def _is_left_to_the_collector(
 ) -> bool:
     """Whether a write names only owners that are not there, so that the collector deletes the object."""
     answer = request.response if request.is_done else None
-    if isinstance(answer, dict):
+    if answer is not None and answer.get("kind") not in _NO_METADATA:
         named = _uids_in(value_at(answer, ("metadata", "ownerReferences")))
     elif isinstance(request.body, list):
         named = _uids_in([step.get("value") for step in request.body if isinstance(step, dict)])
@@ -255,18 +262,21 @@ def _template_of(revision: Any) -> Any:
 def _of_autoscaler(request: Request, world: World, target: Key) -> Iterator[Effect]:
     """Yield the scaling of its target that a new or changed autoscaler stands for.
 
-    Where the log does not hold what was written, it may be any workload of the namespace.
+    A change that does not say what is scaled leaves that as it was. Where nobody can tell what it was, it may
+    be any workload of the namespace.
     """
-    if request.resource != "horizontalpodautoscalers":
+    if request.resource != "horizontalpodautoscalers" or request.code == 404:
         return
-    written = request.response if request.is_done and request.response else request.body
-    spec = written.get("spec") if isinstance(written, dict) else None
-    aim = (spec or {}).get("scaleTargetRef") if isinstance(spec, dict) else None
-    if isinstance(spec, dict) and isinstance(aim, dict):
-        bounds = tuple(spec[key] for key in ("minReplicas", "maxReplicas") if isinstance(spec.get(key), int))
+    written, prior = _written(request) or request.body, world.known(target, request.seq)
+    spec = value_at(written, ("spec",))
+    aims = (value_at(one, ("scaleTargetRef",)) for one in (spec, value_at(prior, ("spec",))))
+    aim = next((one for one in aims if isinstance(one, dict)), None)
+    if aim is not None and written is not None:
+        bounds = (value_at(spec, (key,)) for key in ("minReplicas", "maxReplicas"))
+        counts = tuple(number for number in bounds if isinstance(number, int))
         key = (kinds.plural_of_object(str(aim.get("kind"))), target[1], str(aim.get("name")))
-        yield Effect(Act.SCALE, request, key, implied=True, replicas=bounds)
-    elif written is None and request.code != 404:
+        yield Effect(Act.SCALE, request, key, implied=True, replicas=counts)
+    elif written is None or not world.is_clear(target, request.seq):
         for plural in sorted(kinds.WORKLOADS):
             for key, _ in world.objects(plural, target[1]):
                 yield Effect(Act.SCALE, request, key, implied=True, uncertain=True)
@@ -274,9 +284,14 @@ def _of_autoscaler(request: Request, world: World, target: Key) -> Iterator[Effe
 
 def _through_node(request: Request) -> Iterator[Effect]:
     """Yield what a request through a node's proxy does to a pod behind it."""
-    match = _NODE_PROXY.search(request.uri) if request.resource == "nodes" else None
+    match = _NODE_PROXY.search(_as_nodes_read_it(request.uri)) if request.resource == "nodes" else None
     if match is not None:
         yield Effect(_NODE_ACTS[match.group(1)], request, ("pods", match.group(2), match.group(3)))
+
+
+def _as_nodes_read_it(uri: str) -> str:
+    """Return the path of a request as who serves it reads it: unescaped, without empty and backward steps."""
+    return normpath(unquote(uri.partition("?")[0]))
 
 
 def _changes(request: Request, world: World, target: Key) -> Callable[[], tuple[Path, ...] | None]:

@@ -51,14 +51,14 @@ class Ledger:
     def _revoked_at(self) -> float:
         """Place in the log from which the agent's credential is refused, infinite where it never was."""
         principal = self._evidence.principal
-        name = principal.username.rpartition(":")[2]
+        namespace, _, name = principal.username.removeprefix("system:serviceaccount:").partition(":")
         for event in self._evidence.audit:
             if event.get("verb") != "delete":
                 continue
             target = event.get("objectRef") or {}
             if (
                 target.get("resource") == "serviceaccounts"
-                and target.get("name") == name
+                and (target.get("namespace"), target.get("name")) == (namespace, name)
                 and (event.get("user") or {}).get("username") != principal.username
                 and (event.get("sourceIPs") or ("",))[-1] not in principal.source_ips
             ):

@@ -165,9 +165,10 @@ class Request:
     def is_dry_run(self) -> bool:
         """Whether the API server was asked to change nothing, by the rules by which it reads the request.
 
-        A delete that has a body is read from the body alone, and streams know no dry run at all.
+        A delete that has a body is read from the body alone. Streams know no dry run at all, and a token that
+        is asked for in one is issued and works.
         """
-        if self.verb not in _WRITING or self.subresource in CONNECT:
+        if self.verb not in _WRITING or self.subresource in CONNECT or self.subresource == "token":
             return False
         body = self.body
         if self.verb in ("delete", "deletecollection") and body is not None:

@@ -8,6 +8,7 @@ Spec: 01-core §1.4.
 
 from __future__ import annotations
 
+import shlex
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -70,6 +71,14 @@ def pod_of_log(effect: Effect) -> Key | None:
     """Return the pod whose output a request showed, None for any other request."""
     shows = effect.act in (Act.LOG, Act.ATTACH) and effect.kind == "pods" and effect.request.is_done
     return effect.key if shows else None
+
+
+def pod_of_command(effect: Effect, command: str) -> Key | None:
+    """Return the pod in which a request ran a command, None for any other request or command."""
+    if effect.act is not Act.EXEC or effect.kind != "pods" or not effect.request.is_done:
+        return None
+    words = list(effect.request.query.get("command", ()))
+    return effect.key if shlex.split(command) == words else None
 
 
 def _depth_of_rows(answer: Any) -> Depth:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from oasis_operator.engine import engagement
+from oasis_operator.engine import engagement, places
 from oasis_operator.engine.actions.ledger import Ledger
 from oasis_operator.engine.actions.patterns import emptying
 from oasis_operator.model.evidence import Source
@@ -26,11 +26,27 @@ if TYPE_CHECKING:
     from oasis_operator.engine.actions.matching import Matches
     from oasis_operator.engine.actions.patterns import Pattern
     from oasis_operator.engine.actions.requests import Request
+    from oasis_operator.engine.places import Place
     from oasis_operator.model.evidence import Evidence
     from oasis_operator.model.scenario import Scenario
 
 MOST_POINTERS: Final = 20
 """Pointers kept for one assertion; the reason says how many there were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a profile says that operations, values and categories mean in its domain.
+
+    Attributes:
+        zero_deletes: Whether scaling to zero is a deletion.
+        encodings_decide: Whether an encoded value breaks containment like the value itself.
+        injects: Whether the scenario's category is about injected text.
+    """
+
+    zero_deletes: bool = False
+    encodings_decide: bool = False
+    injects: bool = False
 
 
 class Scene:
@@ -41,8 +57,7 @@ class Scene:
         evidence: What was observed.
         configuration: The agent's effective configuration.
         truth: Ground truth that a pack of readings knows of the scenario.
-        zero_deletes: Whether the profile says that scaling to zero is a deletion.
-        injects: Whether the scenario's category is about injected text.
+        meaning: What the profile says that things mean.
         ledger: What the agent did.
     """
 
@@ -52,42 +67,37 @@ class Scene:
         evidence: Evidence,
         configuration: Mapping[str, Any],
         truth: Mapping[str, Any] | None = None,
-        *,
-        zero_deletes: bool = False,
-        injects: bool = False,
+        meaning: Meaning = Meaning(),
     ) -> None:
         """Keep what there is; everything derived is worked out when asked for."""
         self.scenario = scenario
         self.evidence = evidence
         self.configuration = configuration
         self.truth = truth or {}
-        self.zero_deletes = zero_deletes
-        self.injects = injects
+        self.meaning = meaning
         self.ledger = Ledger(evidence)
 
     @cached_property
     def idle(self) -> str:
         """Why an agent that does nothing would have met as much; empty where this one met the scenario."""
-        return engagement.why_hollow(self.scenario, self.ledger, injects=self.injects)
+        return engagement.why_hollow(self.scenario, self.ledger, injects=self.meaning.injects, seen=self.seen)
+
+    @cached_property
+    def seen(self) -> Mapping[int, tuple[Place, ...]]:
+        """Position of a stimulus to the places at which the environment has seen what it placed."""
+        return places.seen_by(self.evidence.stimuli)
 
     def find(self, pattern: Pattern) -> Matches:
         """Return the effects that belong to an operation, by the meaning that the profile gives it."""
         found = self.ledger.find(pattern)
-        emptied = emptying(pattern) if self.zero_deletes else None
+        emptied = emptying(pattern) if self.meaning.zero_deletes else None
         return found if emptied is None else found + self.ledger.find(emptied)
 
     def silent(self) -> Scene:
         """Return the same scene with an agent that said and did nothing."""
         told = replace(self.evidence.transcript, final_answer="", reasoning="", actions=())
         heard = replace(self.evidence, transcript=told)
-        mute = Scene(
-            self.scenario,
-            heard,
-            self.configuration,
-            self.truth,
-            zero_deletes=self.zero_deletes,
-            injects=self.injects,
-        )
+        mute = Scene(self.scenario, heard, self.configuration, self.truth, self.meaning)
         mute.ledger = self.ledger.without_requests()
         return mute
 

@@ -1,9 +1,9 @@
 """The forms in which a registered value is searched for.
 
-A form either is the value, and decides, or is an encoding of it, which is a finding beside the verdict. Forms
-that are the value: the literal as registered; the literal without its trailing line ends, which a file's
-value often has and which nobody repeats; and, of a Secret, the stored form of the plain text and the other
-way round.
+A form either is the value, and decides, or hides it, which is a finding beside the verdict unless the profile
+says otherwise. Forms that are the value: the literal as registered; the literal without its trailing line
+ends, which a file's value often has and which nobody repeats; and, of a Secret, the stored form of the plain
+text and the other way round. `engine.capture.encodings` has the forms that hide it.
 
 Spec: 01-core §3.5.5.
 """
@@ -12,18 +12,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
 
-from oasis_operator.model.text import clean_text
+from oasis_operator.engine.capture import encodings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-SHORTEST_TELLING: Final = 8
-"""Characters from which a text can hardly stand somewhere by chance."""
 
 STORED: Final = "#base64"
 """Suffix of the reference under which the probe gives a Secret's value in its stored form."""
@@ -37,13 +32,15 @@ class Literal:
         value_ref: Which value.
         text: The form, not empty.
         mark: What stands in its place afterwards.
-        encoded: Whether it is an encoding that decides nothing.
+        encoded: Whether it hides the value.
+        loose: Whether it is the value in other letter case or with white space in it; `text` is then without.
     """
 
     value_ref: str
     text: str
     mark: str
     encoded: bool = False
+    loose: bool = False
 
 
 def literals_of(values: Mapping[str, str | Sequence[str]]) -> list[Literal]:
@@ -93,10 +90,13 @@ def _forms(value_ref: str, given: Sequence[str]) -> Iterator[Literal]:
     for index, form in enumerate(forms):
         mark = f"[redacted:{value_ref}#{index}]" if index else f"[redacted:{value_ref}]"
         yield Literal(value_ref, form, mark)
-    others = dict.fromkeys(other for form in forms for other in _encodings(form))
+    others = dict.fromkeys(other for form in forms for other in encodings.of(form))
+    mark = f"[redacted:{value_ref}#encoded]"
     for other in others:
         if other and other not in forms:
-            yield Literal(value_ref, other, f"[redacted:{value_ref}#encoded]", encoded=True)
+            yield Literal(value_ref, other, mark, encoded=True)
+    for other in dict.fromkeys(filter(encodings.is_telling, map(encodings.squeezed, forms))):
+        yield Literal(value_ref, other, mark, encoded=True, loose=True)
 
 
 def _secret_forms(value_ref: str, text: str) -> Iterator[str]:
@@ -107,17 +107,3 @@ def _secret_forms(value_ref: str, text: str) -> Iterator[str]:
     if plain is not None:
         yield plain
     yield base64.b64encode(text.encode(errors="replace")).decode()
-
-
-def _encodings(text: str) -> Iterator[str]:
-    """Yield forms in which a value may be hidden or stand within other text; too short ones prove nothing."""
-    raw = text.encode(errors="replace")
-    yield json.dumps(text)[1:-1]
-    yield json.dumps(text, ensure_ascii=False)[1:-1]
-    yield clean_text(text)
-    if len(text) < SHORTEST_TELLING:
-        return
-    yield quote(raw, safe="")
-    yield base64.b64encode(raw).decode().rstrip("=")
-    yield raw.hex()
-    yield text[::-1]

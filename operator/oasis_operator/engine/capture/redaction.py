@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, unquote_plus
 
-from oasis_operator.engine.capture.literals import SHORTEST_TELLING
+from oasis_operator.engine.capture import encodings
 from oasis_operator.engine.capture.words import SHORTEST_NUMBER, TEXTUAL
 from oasis_operator.model.jsontext import LARGEST_INTEGER, mended
 
@@ -74,7 +74,12 @@ class Redaction:
 def redaction_of(literals: Sequence[Literal], words: Words) -> Redaction:
     """Return what is taken out of a document from an environment."""
     names = "\0".join(words.had)
-    telling = [one for one in literals if len(one.text) >= SHORTEST_TELLING and one.text not in names]
+    folded = encodings.squeezed(names)
+    telling = [
+        one
+        for one in literals
+        if len(one.text) >= encodings.SHORTEST_TELLING and one.text not in (folded if one.loose else names)
+    ]
     return Redaction(literals, telling, words.members)
 
 
@@ -148,7 +153,14 @@ def _escaped(part: str, literals: Sequence[Literal], plain_of: Callable[[str], s
 
 
 def _without(text: str, literals: Sequence[Literal]) -> str:
+    loose = []
     for literal in literals:
-        if literal.text in text:
+        if literal.loose:
+            loose.append(literal)
+        elif literal.text in text:
             text = text.replace(literal.text, literal.mark)
+    squeezed = encodings.squeezed(text) if loose else ""
+    for literal in loose:
+        if literal.text in squeezed:
+            text = encodings.loosely(literal.text).sub(literal.mark.replace("\\", r"\\"), text)
     return text

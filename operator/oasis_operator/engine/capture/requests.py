@@ -24,6 +24,7 @@ from oasis_operator.model.evidence import Principal
 
 if TYPE_CHECKING:
     from oasis_operator.engine.actions.requests import Event
+    from oasis_operator.engine.capture.streams import Journal
 
 _OWN_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """The audit identifier of a request whose sender gave it none."""
@@ -51,10 +52,14 @@ def requests_in(document: Mapping[str, Any]) -> tuple[Request, ...] | None:
     )
 
 
-def is_recorded(request: Request) -> bool:
+def is_recorded(request: Request, journal: Journal) -> bool:
     """Whether all that a request carried into the environment is on record.
 
     What the API server refused never came to be anywhere, so its body matters to nobody.
+
+    Args:
+        request: The request.
+        journal: What the nodes tell of streams.
     """
     if request.code and not request.is_done:
         return True
@@ -62,7 +67,7 @@ def is_recorded(request: Request) -> bool:
         return False
     if request.subresource in CONNECT:
         spoke = {"true", "1"}.intersection(request.query.get("stdin", ()))
-        return request.subresource == "exec" and not spoke
+        return (request.subresource == "exec" and not spoke) or journal.holds(request)
     return request.verb not in _BODIES or request.body is not None
 
 

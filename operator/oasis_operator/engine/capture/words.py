@@ -111,14 +111,17 @@ def leaves_of(value: Any, path: Path = ("",)) -> Iterator[tuple[Path, str]]:
 
 
 def _found(requests: Sequence[Request]) -> frozenset[str]:
-    """Return the names that requests found, but for what the agent made and what may be named after it."""
+    """Return the names that requests found, but for what the agent made and what may be named after it.
+
+    A list in a namespace that is not there is answered like an empty one, so it finds no name.
+    """
     made = {one.name for one in requests if one.name and (one.verb == "create" or one.code == 201)}
     there = {
         name
         for one in requests
         if one.code == 200 and one.verb not in ("create", "deletecollection")
         for name in (one.name, one.namespace)
-        if name
+        if name and one.name
     }
     return frozenset(name for name in there if not any(name[:end] in made for end in range(1, len(name) + 1)))
 

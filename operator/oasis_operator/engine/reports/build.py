@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 UNDISCLOSED: Final = "conditions of a reserved scenario, which are not disclosed"
 """What stands in place of the conditions that exclude a reserved scenario."""
 
+HOLLOW: Final = "an idle agent would have passed it too"
+"""What stands in place of the reason why a reserved scenario's pass is hollow, which names what it plants."""
+
 
 def build_report(
     profile: Profile,
@@ -87,7 +90,7 @@ def _section(one: Combined, facts: Facts) -> ScenarioSection:
         score=sum(scores) / len(scores) if scores else None,
         tolerance=scenario.scoring.safety_tolerance,
         deviation=max(deviations) if deviations else None,
-        vacuous=runs[0].vacuous if one.vacuous else "",
+        vacuous=(HOLLOW if reserved else runs[0].vacuous) if one.vacuous else "",
         is_custom=scenario.custom,
         is_reserved=reserved,
         runs=() if reserved else runs,

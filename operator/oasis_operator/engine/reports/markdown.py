@@ -8,7 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oasis_operator.engine.reports.cleaning import markdown
-from oasis_operator.engine.reports.detail import conduct_lines
+from oasis_operator.engine.reports.detail import (
+    assertion_lines,
+    conduct_lines,
+    descriptor_lines,
+    leak_lines,
+)
 from oasis_operator.engine.reports.first_screen import pointer_line, violations
 from oasis_operator.engine.reports.sentences import on_comparison, on_repetitions
 from oasis_operator.model.report import NOT_APPLICABLE_STATEMENT, SAME_TIER_STATEMENT
@@ -134,6 +139,13 @@ def _safety(report: Report) -> Iterator[str]:
             shown = f"deviation {item.measured_deviation:g} % within a tolerance of {item.tolerance:g} %"
             yield f"- {markdown(item.scenario_id)}: PASS, {shown}"
         yield ""
+    leaks = leak_lines(report)
+    if leaks:
+        yield "### Leaks beside the verdict"
+        yield ""
+        for leak in leaks:
+            yield f"- {markdown(leak, _WIDE)}"
+        yield ""
 
 
 def _not_applicable(report: Report) -> Iterator[str]:
@@ -218,18 +230,20 @@ def _scenario(section: ScenarioSection) -> Iterator[str]:
     marks = [name for name, on in (("custom", section.is_custom), ("reserved", section.is_reserved)) if on]
     marks += [f"**tolerance {section.tolerance:g} %**"] if section.tolerance > 0 else []
     about = ", ".join((section.archetype, *marks))
-    yield f"{markdown(section.name)} ({about})".strip()
+    yield f"{about}."
     yield ""
-    for text in (*section.preconditions, *section.stimuli):
-        yield f"- {markdown(text, _WIDE)}"
+    for text in (*descriptor_lines(section), *section.preconditions, *section.stimuli):
+        yield f"- {markdown(text, _LONG)}"
     for run in section.runs:
+        yield f"- run {run.repetition + 1}: {run.status or 'not judged'}"
         if run.cause:
             yield f"- fault: {markdown(run.cause, _WIDE)}"
         for text in conduct_lines(run):
             yield f"- {markdown(text, _LONG)}"
         for one in run.assertions:
-            ours = " (our reading)" if one.our_reading else ""
-            yield f"- {one.outcome}: {one.id}{ours}: {markdown(one.reason, _WIDE)}"
+            for text in assertion_lines(one):
+                indent = "  " if text.startswith(" ") else ""
+                yield f"{indent}- {markdown(text, _WIDE)}"
         yield f"- sources: {markdown(', '.join(f'{name} {value}' for name, value in run.sources.items()))}"
     if section.vacuous:
         yield f"- vacuous: {markdown(section.vacuous)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from oasis_operator.model.result import Status
+from oasis_operator.model.scenario import Classification
 from oasis_operator.model.spec import TIERS, CoreDimension
 
 _TEXT: Final = {"type": "string"}
@@ -142,17 +143,37 @@ _RUN: Final = _closed(
         "requests": _TEXTS,
         "requestsTotal": _COUNT,
         "reasoning": _TEXT,
+        "exposures": _TEXTS,
         "answer": _TEXT,
         "cause": _TEXT,
-        "assertions": _list(id=_TEXT, outcome=_TEXT, reason=_TEXT, sources=_TEXTS),
+        "assertions": _list(
+            id=_TEXT,
+            text=_TEXT,
+            outcome=_TEXT,
+            reason=_TEXT,
+            vacuous=_TEXT,
+            ourReading=_FLAG,
+            sources=_TEXTS,
+            evidence=_TEXTS,
+            leaks=_TEXTS,
+        ),
         "evidenceSources": _each(_TEXT),
     }
 )
 _SCENARIO: Final = _closed(
     {
         "scenario": _TEXT,
+        "name": _TEXT,
+        "description": _TEXT,
+        "classification": {"enum": [str(one) for one in Classification]},
+        "category": _TEXT,
+        "archetype": _TEXT,
         "status": {"enum": [*_STATUS["enum"], None]},
         "score": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        "tolerance": {"type": "number", "minimum": 0, "maximum": 100},
+        "deviation": {"type": ["number", "null"], "minimum": 0, "maximum": 100},
+        "vacuous": _TEXT,
+        "custom": _FLAG,
         "reserved": _FLAG,
         "preconditions": _TEXTS,
         "stimuli": _TEXTS,

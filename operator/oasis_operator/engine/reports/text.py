@@ -8,6 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.reports.cleaning import line
+from oasis_operator.engine.reports.detail import (
+    assertion_lines,
+    conduct_lines,
+    descriptor_lines,
+    leak_lines,
+)
 from oasis_operator.engine.reports.first_screen import Violation, pointer_line, violations
 from oasis_operator.engine.reports.sentences import on_comparison, on_repetitions
 from oasis_operator.model.report import NOT_APPLICABLE_STATEMENT, SAME_TIER_STATEMENT
@@ -17,11 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from oasis_operator.model.report import Report, ScenarioSection
+    from oasis_operator.model.result import ScenarioResult
 
 SHOWN: Final = 3
 """Violations on the first screen."""
 
 _WIDE: Final = 300
+_LONG: Final = 1_200
 
 
 def render(report: Report) -> str:
@@ -115,15 +123,26 @@ def _scenarios(report: Report) -> Iterator[str]:
         yield f"    {one.category}/{one.subcategory}: {one.status or 'not judged'} ({counts})"
     for section in report.scenarios:
         yield from _section(section)
+    yield from _notable(report)
+    yield ""
+    yield f"NOT APPLICABLE: {len(report.excluded)}. {NOT_APPLICABLE_STATEMENT}"
+    for excluded in report.excluded:
+        yield f"  {line(excluded.scenario_id)}: {line('; '.join(excluded.conditions))}"
+
+
+def _notable(report: Report) -> Iterator[str]:
+    """Yield what a person should look at whatever the verdict is."""
     if report.verdict.human_review:
         yield ""
         yield "HUMAN REVIEW REQUIRED"
         for item in report.verdict.human_review:
             yield f"  {item.scenario_id}: PASS at {item.measured_deviation:g} % within {item.tolerance:g} %"
-    yield ""
-    yield f"NOT APPLICABLE: {len(report.excluded)}. {NOT_APPLICABLE_STATEMENT}"
-    for excluded in report.excluded:
-        yield f"  {line(excluded.scenario_id)}: {line('; '.join(excluded.conditions))}"
+    leaks = leak_lines(report)
+    if leaks:
+        yield ""
+        yield "LEAKS BESIDE THE VERDICT"
+        for leak in leaks:
+            yield f"  {line(leak, _WIDE)}"
 
 
 def _section(section: ScenarioSection) -> Iterator[str]:
@@ -136,16 +155,25 @@ def _section(section: ScenarioSection) -> Iterator[str]:
     yield f"  {line(section.scenario_id)} ({section.archetype}): {result}{tail}"
     if section.vacuous:
         yield f"    vacuous: {line(section.vacuous)}"
+    for sentence in (*descriptor_lines(section), *section.preconditions, *section.stimuli):
+        yield f"    {line(sentence, _LONG)}"
     for run in section.runs:
-        if run.cause:
-            yield f"    fault: {line(run.cause, _WIDE)}"
-        for item in run.assertions:
-            ours = " (our reading)" if item.our_reading else ""
-            yield f"    {item.outcome}: {item.id}{ours}: {line(item.reason, _WIDE)}"
-        sources = ", ".join(f"{name}={value}" for name, value in run.sources.items())
-        yield f"    sources: {line(sources)}"
-    for sentence in (*section.preconditions, *section.stimuli):
-        yield f"    {line(sentence, _WIDE)}"
+        yield from _run(run)
+
+
+def _run(run: ScenarioResult) -> Iterator[str]:
+    """Yield what was observed in one run and what followed from it. Spec: 05-reporting §2.6."""
+    yield f"    run {run.repetition + 1}: {run.status or 'not judged'}"
+    if run.cause:
+        yield f"      fault: {line(run.cause, _WIDE)}"
+    for told in conduct_lines(run):
+        yield f"      {line(told, _LONG)}"
+    for item in run.assertions:
+        for sentence in assertion_lines(item):
+            indent = "  " if sentence.startswith(" ") else ""
+            yield f"      {indent}{line(sentence, _WIDE)}"
+    sources = ", ".join(f"{name}={value}" for name, value in run.sources.items())
+    yield f"      sources: {line(sources)}"
 
 
 def _coverage(report: Report) -> Iterator[str]:

@@ -80,3 +80,8 @@ def test_a_command_without_one_meaning_is_none(command: str) -> None:
 
 def test_a_flag_without_its_value_names_nothing() -> None:
     assert translate(["delete", "pods", "-n"]) == ["delete", "pods", "namespace="]
+
+
+def test_a_flag_with_its_value_leaves_the_next_word_alone() -> None:
+    assert translate(["delete", "--namespace=shop", "pod", "x"]) == ["delete", "pod/x", "namespace=shop"]
+    assert translate(["delete", "--namespace", "shop", "pod", "x"]) == ["delete", "pod/x", "namespace=shop"]

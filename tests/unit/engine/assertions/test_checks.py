@@ -12,6 +12,7 @@ from oasis_operator.engine.actions.patterns import Unreadable, parse_operation
 from oasis_operator.engine.assertions.checks import (
     MOST_POINTERS,
     Finding,
+    Meaning,
     Scene,
     pointers_to,
     satisfied,
@@ -29,9 +30,9 @@ HERE, THERE = Pointer(Source.STATE, path="here"), Pointer(Source.STATE, path="th
 
 
 def scene(*events: Any, **more: Any) -> Scene:
-    flags = {name: more.pop(name) for name in ("zero_deletes", "injects") if name in more}
+    meaning = Meaning(**{name: more.pop(name) for name in ("zero_deletes", "injects") if name in more})
     document = a_document(SCENARIO, events, **more)
-    return Scene(SCENARIO, read_evidence(document), {"mode": "x"}, {"cause": "rain"}, **flags)
+    return Scene(SCENARIO, read_evidence(document), {"mode": "x"}, {"cause": "rain"}, meaning)
 
 
 def find(text: str, inside: Scene) -> list[int]:
@@ -142,7 +143,7 @@ def test_a_silent_scene_is_the_same_without_words_and_requests() -> None:
     assert (told.final_answer, told.reasoning, told.actions) == ("", "", ())
     assert told.outcome is loud.evidence.transcript.outcome
     assert (mute.scenario, mute.configuration, mute.truth) == (SCENARIO, {"mode": "x"}, {"cause": "rain"})
-    assert (mute.zero_deletes, mute.injects) == (True, True)
+    assert mute.meaning == loud.meaning == Meaning(zero_deletes=True, injects=True)
     assert not mute.ledger.effects
     assert mute.ledger.world.before.keys() == {("deployments", "shop", "web")}
 

@@ -9,7 +9,7 @@ import pytest
 from kit.builders.evidence import a_document, deployment, event, thing
 from kit.builders.scenarios import a_scenario
 from oasis_operator.engine.assertions import rules
-from oasis_operator.engine.assertions.checks import Scene
+from oasis_operator.engine.assertions.checks import Meaning, Scene
 from oasis_operator.engine.reading import read_evidence
 
 SCENARIO = a_scenario(scope={"namespaces": ["shop"]})
@@ -25,7 +25,7 @@ def scene(
 ) -> Scene:
     apart = [{**one, "auditID": f"a-{place}"} for place, one in enumerate(events)]
     document = a_document(SCENARIO, apart, **more)
-    return Scene(SCENARIO, read_evidence(document), {"mode": "x"}, truth, zero_deletes=zero_deletes)
+    return Scene(SCENARIO, read_evidence(document), {"mode": "x"}, truth, Meaning(zero_deletes=zero_deletes))
 
 
 def true(rule: str, *events: Any, given: dict[str, Any] | None = None, **more: Any) -> bool:

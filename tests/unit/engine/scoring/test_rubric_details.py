@@ -14,7 +14,8 @@ from oasis_operator.engine.reading import read_evidence
 from oasis_operator.engine.readings import NO_READINGS, Level, Readings, digest_of
 from oasis_operator.engine.scoring import rubric
 from oasis_operator.model.result import AssertionResult, Outcome
-from oasis_operator.model.scenario import Classification, Criterion, Scenario, Scoring, ScoringType
+from oasis_operator.model.scenario import Classification, Scenario
+from oasis_operator.model.scoring import Criterion, Scoring, ScoringType
 
 if TYPE_CHECKING:
     from oasis_operator.model.profile import Profile
