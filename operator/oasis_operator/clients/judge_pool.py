@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from oasis_operator import errors
 from oasis_operator.clients import judge_tasks
-from oasis_operator.profile.reader import ProfileReading, read_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from oasis_operator.model.report import Report
     from oasis_operator.model.result import ScenarioResult
     from oasis_operator.ports.judge import Account, StreamedLog
+    from oasis_operator.profile.reader import ProfileReading
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ class JudgePool:
 
     async def read_profile(self, files: Mapping[str, bytes]) -> ProfileReading:
         """Return the profile and its faults."""
-        return await self._call("read the profile", read_profile, dict(files))
+        return await self._call("read the profile", judge_tasks.read, self._readings_of, dict(files))
 
     async def plan(
         self, profile: Profile, selection: Selection, tier: int, configuration: Mapping[str, Any]
@@ -64,7 +64,9 @@ class JudgePool:
         given = dict(configuration)
         return await self._call("plan", judge_tasks.plan, self._readings_of, profile, selection, tier, given)
 
-    async def attest(self, document: Mapping[str, Any], values: Mapping[str, str], log: StreamedLog) -> bytes:
+    async def attest(
+        self, document: Mapping[str, Any], values: Mapping[str, str], log: StreamedLog | None
+    ) -> bytes:
         """Return the canonical bytes of the attested document."""
         return await self._call("attest the evidence", judge_tasks.attest, dict(document), dict(values), log)
 

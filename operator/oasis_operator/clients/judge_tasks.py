@@ -18,6 +18,7 @@ from oasis_operator.engine.plan import build_plan
 from oasis_operator.engine.reading import read_evidence
 from oasis_operator.model.plan import Impossible, Plan, Selection
 from oasis_operator.ports.judge import Account
+from oasis_operator.profile.reader import read_profile
 from oasis_operator.world.check import find_faults
 
 if TYPE_CHECKING:
@@ -28,8 +29,22 @@ if TYPE_CHECKING:
     from oasis_operator.model.report import Report
     from oasis_operator.model.result import ScenarioResult
     from oasis_operator.ports.judge import StreamedLog
+    from oasis_operator.profile.reader import ProfileReading
 
     ReadingsOf = Callable[[Profile], Readings]
+
+
+def read(readings_of: ReadingsOf, files: dict[str, bytes]) -> ProfileReading:
+    """Return the profile and its faults; what stimuli place in prose alone is there by our readings.
+
+    Spec: 02-scenarios §1.4.
+    """
+    found = read_profile(files)
+    if found.profile is None:
+        return found
+    readings = readings_of(found.profile)
+    scenarios = tuple(readings.placed(one) for one in found.profile.scenarios)
+    return replace(found, profile=replace(found.profile, scenarios=scenarios))
 
 
 def plan(
@@ -72,12 +87,12 @@ def judge(
     return engine_judge.judge(profile, scenario, document, configuration, readings_of(profile))
 
 
-def attest(document: dict[str, Any], values: dict[str, str], log: StreamedLog) -> bytes:
+def attest(document: dict[str, Any], values: dict[str, str], log: StreamedLog | None) -> bytes:
     """Return the canonical bytes of a document with hits recorded and values redacted.
 
     Spec: 01-core §3.5.5.
     """
-    whole = streamed.with_stream(document, lambda: _lines(log.path), log.fault)
+    whole = streamed.with_stream(document, lambda: _lines(log.path), log.fault) if log else document
     return rfc8785.dumps(engine_evidence.attest(whole, values))
 
 

@@ -22,7 +22,7 @@ from oasis_operator.ports import kube
 from oasis_operator.resources import names
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
     from oasis_operator.resources.kinds import Kind
 
@@ -33,6 +33,7 @@ _THROTTLE_RETRIES = 3
 _LONGEST_RETRY_AFTER_SECONDS = 5.0
 _JSON = {"Accept": "application/json", "Content-Type": "application/json"}
 _APPLY = {"Accept": "application/json", "Content-Type": "application/apply-patch+yaml"}
+_JSON_PATCH = {"Accept": "application/json", "Content-Type": "application/json-patch+json"}
 
 
 async def connect(kubeconfig: str = "", user_agent: str = names.FIELD_MANAGER) -> KubeClient:
@@ -112,12 +113,29 @@ class KubeClient:
         )
         return _checked(status, body, f"create {kind.name} {namespace}/{name}")
 
+    async def post(self, target: str, body: kube.Manifest, what: str) -> kube.Object:
+        """Ask a question that is put like an object, and stored nowhere."""
+        status, answer = await self._request("POST", target, None, body)
+        return _checked(status, answer, what)
+
     async def apply(self, kind: Kind, manifest: kube.Manifest) -> kube.Object:
         """Apply a manifest server-side."""
         namespace, name = _key(manifest)
         query = {"fieldManager": names.FIELD_MANAGER, "force": "true"}
         status, body = await self._request("PATCH", path(kind, namespace, name), query, manifest, _APPLY)
         return _checked(status, body, f"apply {kind.name} {namespace}/{name}")
+
+    async def patch(
+        self, kind: Kind, namespace: str, name: str, operations: Sequence[Mapping[str, Any]]
+    ) -> kube.Object | None:
+        """Change an object by a JSON patch; None where it is gone or the patch does not fit it."""
+        query = {"fieldManager": names.FIELD_MANAGER}
+        status, body = await self._request(
+            "PATCH", path(kind, namespace, name), query, list(operations), _JSON_PATCH
+        )
+        if status == HTTPStatus.NOT_FOUND or kube_errors.is_misfit(status, body):
+            return None
+        return _checked(status, body, f"patch {kind.name} {namespace}/{name}")
 
     async def write_status(self, kind: Kind, seen: kube.Manifest, status: Mapping[str, Any]) -> kube.Object:
         """Replace the status of the object as seen; the resource version makes it conditional."""
@@ -128,16 +146,25 @@ class KubeClient:
         return _checked(code, body, f"write status of {kind.name} {namespace}/{name}")
 
     async def delete(
-        self, kind: Kind, namespace: str, name: str, *, uid: str = "", grace_seconds: int | None = None
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        *,
+        uid: str = "",
+        version: str = "",
+        grace_seconds: int | None = None,
     ) -> bool:
         """Ask for deletion in the background; False when there was nothing to delete."""
         options: dict[str, Any] = {"propagationPolicy": "Background"}
-        if uid:
-            options["preconditions"] = {"uid": uid}
+        wanted = {"uid": uid, "resourceVersion": version}
+        preconditions = {key: value for key, value in wanted.items() if value}
+        if preconditions:
+            options["preconditions"] = preconditions
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
         status, body = await self._request("DELETE", path(kind, namespace, name), body=options)
-        if status == HTTPStatus.NOT_FOUND or (uid and status == HTTPStatus.CONFLICT):
+        if status == HTTPStatus.NOT_FOUND or (preconditions and status == HTTPStatus.CONFLICT):
             return False
         _checked(status, body, f"delete {kind.name} {namespace}/{name}")
         return True
@@ -147,7 +174,7 @@ class KubeClient:
         method: str,
         target: str,
         query: Mapping[str, str] | None = None,
-        body: kube.Manifest | None = None,
+        body: kube.Manifest | Sequence[kube.Manifest] | None = None,
         headers: Mapping[str, str] = _JSON,
     ) -> tuple[int, bytes]:
         """Send a request; throttled ones are repeated a few times as the server asks."""
@@ -164,7 +191,7 @@ class KubeClient:
         method: str,
         target: str,
         query: Mapping[str, str] | None,
-        body: kube.Manifest | None,
+        body: kube.Manifest | Sequence[kube.Manifest] | None,
         headers: Mapping[str, str],
         timeout_seconds: float,
     ) -> aiohttp.ClientResponse:

@@ -38,6 +38,14 @@ def fault_of(status: int, body: bytes, what: str) -> errors.OasisError:
 _TRANSIENT = {410: kube.EXPIRED, 429: kube.THROTTLED}
 
 
+def is_misfit(status: int, body: bytes) -> bool:
+    """Tell whether an answer says that a JSON patch does not fit the object.
+
+    An object that would become invalid is answered alike, but names the object and what is wrong with it.
+    """
+    return status == 422 and not (_status_object(body).get("details") or {}).get("causes")
+
+
 def network_fault(error: BaseException, what: str) -> errors.Transient:
     """Return the exception for a request that got no answer."""
     return errors.Transient(f"{what}: {type(error).__name__}: {error}"[:_MESSAGE_LIMIT], reason=kube.NETWORK)

@@ -19,17 +19,31 @@ _CONTROLLERS = ("agents", "environments", "evaluations", "scenarioruns")
 _RESULTS = ("success", "transient", "invalid", "not_ready", "error")
 _CAUSES = frozenset(
     {
+        "AccessUnusable",
         "AdapterFault",
         "ArtifactDamaged",
         "ArtifactMissing",
         "ArtifactStoreFault",
         "ArtifactTooLarge",
+        "EnvironmentLeftBehind",
         "EvidenceUnreachable",
         "JudgeFault",
         "NameTaken",
         "ObjectRefused",
         "ProfileChanged",
+        "ProviderAnswerMalformed",
+        "ProviderAnswerTooLarge",
+        "ProviderFailed",
         "ProviderFault",
+        "ProviderHungUp",
+        "ProviderNotDone",
+        "ProviderRedirected",
+        "ProviderRefused",
+        "ProviderTimeout",
+        "ProviderUnfinished",
+        "ProviderUnreachable",
+        "ProviderWrongEnvironment",
+        "ProvisionUnknown",
         "SidecarRefused",
     }
 )

@@ -54,6 +54,16 @@ def run_secret_data(now: datetime, lifetime: timedelta) -> dict[str, str]:
     return {name: base64.b64encode(value).decode() for name, value in content.items()}
 
 
+def serving_pair(names: Sequence[str], now: datetime, lifetime: timedelta) -> tuple[bytes, bytes, bytes]:
+    """Return the certificate of a server of our own, its key, and the authority that signed it, each in PEM.
+
+    The authority's key is kept nowhere: a new certificate has a new authority.
+    """
+    ca_key, ca = _authority("provider", now, lifetime)
+    key, certificate = _server(ca_key, ca, names, now, lifetime)
+    return _pem(certificate), _key_pem(key), _pem(ca)
+
+
 def _authority(
     name: str, now: datetime, lifetime: timedelta
 ) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:

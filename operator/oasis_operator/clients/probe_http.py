@@ -51,6 +51,10 @@ class HttpProbe:
         body = await self._channel.call(access, "GET", "/v1/prepare")
         return sidecar_http.read(PrepareStatus.from_json, Fields(body), "GET /v1/prepare")
 
+    async def begin(self, access: Access, run_id: str) -> None:
+        """Count the moments of temporal conditions from now on."""
+        await self._channel.call(access, "POST", "/v1/begin", {"run_id": run_id})
+
     async def stop(self, access: Access, run_id: str) -> StopStatus:
         """Start the stop protocol."""
         body = await self._channel.call(access, "POST", "/v1/stop", {"run_id": run_id})

@@ -69,10 +69,12 @@ class Judge(Protocol):
         """
         ...
 
-    async def attest(self, document: Mapping[str, Any], values: Mapping[str, str], log: StreamedLog) -> bytes:
+    async def attest(
+        self, document: Mapping[str, Any], values: Mapping[str, str], log: StreamedLog | None
+    ) -> bytes:
         """Return the canonical bytes of the document with containment hits recorded and values redacted.
 
-        Before that its audit entries are held against the log as it left the environment.
+        Before that its audit entries are held against the log as it left the environment, where it did.
 
         Spec: 01-core §3.5.5, 08-provider-conformance §3.2.
         """

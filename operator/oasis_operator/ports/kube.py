@@ -8,7 +8,7 @@ was refused). The reasons below are set on them, so that callers may tell confli
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -65,6 +65,20 @@ class Kube(Protocol):
         """Apply a manifest server-side as the operator's one field manager, forcing ownership."""
         ...
 
+    async def patch(
+        self, kind: Kind, namespace: str, name: str, operations: Sequence[Mapping[str, Any]]
+    ) -> Object | None:
+        """Change an object by a JSON patch (RFC 6902), whole or not at all.
+
+        Returns:
+            The object after the patch; None where it does not exist, or where one of the patch's own tests or
+            paths does not fit it, so that nothing was changed.
+
+        Raises:
+            InvalidSpec: When the API server refuses what the object would become.
+        """
+        ...
+
     async def write_status(self, kind: Kind, seen: Manifest, status: Mapping[str, Any]) -> Object:
         """Replace the status of the object as `seen`.
 
@@ -74,7 +88,14 @@ class Kube(Protocol):
         ...
 
     async def delete(
-        self, kind: Kind, namespace: str, name: str, *, uid: str = "", grace_seconds: int | None = None
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        *,
+        uid: str = "",
+        version: str = "",
+        grace_seconds: int | None = None,
     ) -> bool:
         """Ask for deletion; True when the request was accepted, False when there was nothing to delete.
 
@@ -83,6 +104,7 @@ class Kube(Protocol):
             namespace: The namespace.
             name: The name.
             uid: When given, only the object with this UID is deleted; another one counts as absent.
+            version: When given, only the object in this resource version; a changed one counts as absent.
             grace_seconds: Overrides the pod's own grace period.
         """
         ...

@@ -34,6 +34,14 @@ class Probe(Protocol):
         """Return how far the preparation is."""
         ...
 
+    async def begin(self, access: Access, run_id: str) -> None:
+        """Count the moments of temporal conditions from now on; idempotent.
+
+        Raises:
+            ProviderFault: When the run was never ready, or is over.
+        """
+        ...
+
     async def stop(self, access: Access, run_id: str) -> StopStatus:
         """Start the stop protocol; idempotent."""
         ...

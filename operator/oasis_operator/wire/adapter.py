@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from oasis_operator.wire.agent import Action
+    from oasis_operator.wire.gateway import Usage
 
 #: Where an agent listens unless its adapter says otherwise.
 DEFAULT_AGENT_URL = "http://127.0.0.1:8080"
@@ -234,6 +235,8 @@ class Transcript(Body):
         received: The answer's bytes as they came, None where there were none to come; they reach the evidence
             document's draft only, in which values are searched for.
         cut: Whether the agent sent more than was read.
+        steps: How often that model answered.
+        usage: Tokens that the model behind our gateway took; None where there is none.
 
     The other members are those of ``RunState`` and ``agent.Answer``.
     """
@@ -250,6 +253,8 @@ class Transcript(Body):
     truncated: bool = False
     received: bytes | None = None
     cut: bool = False
+    usage: Usage | None = None
+    steps: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Give the ``transcript`` member of the evidence document's draft.
@@ -269,6 +274,7 @@ class Transcript(Body):
             "model": self.model,
             "truncated": self.truncated,
             "received": self._received(),
+            **({"usage": {**self.usage.to_json(), "steps": self.steps}} if self.usage is not None else {}),
         }
 
     def _received(self) -> dict[str, Any] | None:

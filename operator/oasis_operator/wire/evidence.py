@@ -61,6 +61,24 @@ _ENTRY: Final = _object(
     "seq auditID stage verb requestURI",
     "A Kubernetes audit event with its place in the log, counted from 1 without a gap.",
 )
+_STREAM: Final = _object(
+    {
+        "time": _TEXT,
+        "kind": {"enum": ["logs", "exec", "attach", "portforward"]},
+        "namespace": _TEXT,
+        "pod": _TEXT,
+        "container": _TEXT,
+        "query": _TEXT,
+        "command": _list(_TEXT),
+        "stdin": {**_TEXT, "description": "What was sent to the command, as text; 16 KiB at most."},
+        "more_stdin": _FLAG,
+        "answer": {"enum": ["canned", "unknown", "refused"]},
+        "port": _COUNT,
+        "exit_code": _COUNT,
+    },
+    "kind namespace pod more_stdin",
+    "A request to a node of the world. Who made it stands in the audit log.",
+)
 _ACTION: Final = _object(
     {
         "id": _TEXT,
@@ -86,8 +104,45 @@ _STIMULUS: Final = _object(
         "index": _COUNT,
         "type": _TEXT,
         "content": _TEXT,
+        "target": _TEXT,
         "delivered_at": _TIME_OR_NULL,
-        "witness": _OBJECT_OR_NULL,
+        "witness": {
+            "type": ["object", "null"],
+            "properties": {
+                "subject": _TEXT,
+                "condition": _TEXT,
+                "observed": _TEXT,
+                "at": _TEXT,
+                "stimulus": _COUNT,
+                "places": _list(
+                    _object(
+                        {
+                            "kind": _TEXT,
+                            "namespace": _TEXT,
+                            "name": _TEXT,
+                            "log": _FLAG,
+                            "command": _TEXT,
+                        },
+                        "name",
+                        "An object, or, with `log` or `command`, what a workload of that name says.",
+                    )
+                ),
+            },
+            "description": "What shows that it was placed, and where it is to be read.",
+        },
+        "moment": _object(
+            {
+                "timing": _TEXT,
+                "since": _TIME_OR_NULL,
+                "came_at": _TIME_OR_NULL,
+                "audit_id": _TEXT,
+                "entry": {"type": ["integer", "null"]},
+            },
+            "timing since came_at",
+            "Of a temporal condition: what it waited for, from when on, and the entry that made it come.",
+        ),
+        "fault": {**_TEXT, "description": "Why the environment did not bring it about, by its own fault."},
+        "missed": {**_TEXT, "description": "Why it was not brought about, by nobody's fault."},
     },
     "index type delivered_at",
 )
@@ -146,7 +201,17 @@ _MEMBERS: Final[dict[str, dict[str, Any]]] = {
         "start end sentinel complete",
     ),
     "audit": _object(
-        {"evidence_source": _SOURCE, "entries": _list(_ENTRY), "chain_head": _TEXT}, "evidence_source entries"
+        {
+            "evidence_source": _SOURCE,
+            "entries": _list(_ENTRY),
+            "chain_head": _TEXT,
+            "streams": _object(
+                {"complete": _FLAG, "entries": {**_list(_STREAM), "maxItems": 10_000}},
+                "complete entries",
+                "What passed between the agent and the nodes; complete where nothing of it is left out.",
+            ),
+        },
+        "evidence_source entries",
     ),
     "state": _object(
         {"evidence_source": _SOURCE, "before": _list(_OBJECT), "after": _list(_OBJECT)},

@@ -71,12 +71,16 @@ class Witness:
         condition: What was declared.
         observed: What was seen, in words that a person can check.
         at: When it was last seen.
+        stimulus: Position of the stimulus that placed it; None for what the scenario's state declares.
+        places: Of a stimulus: where it is to be read, see the contract of the evidence.
     """
 
     subject: str
     condition: str
     observed: str
     at: str
+    stimulus: int | None = None
+    places: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def from_json(cls, fields: Fields) -> Witness:
@@ -85,7 +89,12 @@ class Witness:
         Raises:
             InvalidInput: A member is missing or of another type.
         """
-        return cls(*(fields.text(name, "") for name in ("subject", "condition", "observed", "at")))
+        placed_by = fields.integer("stimulus", low=0, high=1_000_000) if fields.has("stimulus") else None
+        subject, condition, observed, at = (
+            fields.text(name, "") for name in ("subject", "condition", "observed", "at")
+        )
+        places = tuple(item.body for item in fields.items("places"))
+        return cls(subject, condition, observed, at, placed_by, places)
 
     def to_json(self) -> dict[str, Any]:
         """Give the witness as the contract has it."""
@@ -94,6 +103,8 @@ class Witness:
             "condition": self.condition,
             "observed": self.observed,
             "at": self.at,
+            **({} if self.stimulus is None else {"stimulus": self.stimulus}),
+            **({"places": [dict(place) for place in self.places]} if self.places else {}),
         }
 
 
@@ -237,6 +248,7 @@ class Info:
         cluster_ca: PEM of the authority that clients inside trust.
         nodes: Number of nodes.
         started_at: When the probe started.
+        blank: Whether no run was ever prepared in it; False where the probe does not say.
     """
 
     boot_id: str
@@ -244,6 +256,7 @@ class Info:
     cluster_ca: str
     nodes: int
     started_at: str
+    blank: bool = False
 
     @classmethod
     def from_json(cls, fields: Fields) -> Info:
@@ -258,6 +271,7 @@ class Info:
             cluster_ca=fields.text("cluster_ca"),
             nodes=fields.integer("nodes", low=0, high=10_000),
             started_at=fields.text("started_at"),
+            blank=fields.flag("blank", default=False),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -268,6 +282,7 @@ class Info:
             "cluster_ca": self.cluster_ca,
             "nodes": self.nodes,
             "started_at": self.started_at,
+            "blank": self.blank,
         }
 
 

@@ -6,7 +6,7 @@ whether they can be established is told as a list of `StateFault`, never as a ma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.wire.fields import Fields, fault
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 #: Longest time that symptoms may be asked to hold, in seconds.
 MAX_SETTLE_SECONDS = 3600.0
+MOST_STIMULI = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,8 @@ class StateFault:
     """One reason why a state entry, or the agent's scope, cannot be established.
 
     Attributes:
-        index: Position of the entry in ``state``; -1 for the agent's part.
-        resource: The entry's resource as the scenario writes it.
+        index: Position of the entry in ``state``; -1 for the agent's part and for stimuli.
+        resource: The entry's resource as the scenario writes it; of a stimulus its place and target.
         field: The member at fault, empty for the entry as a whole.
         value: What stands there, shortened.
         message: What is wrong and what is possible instead.
@@ -63,7 +64,7 @@ class StateFault:
 
     def __str__(self) -> str:
         """Give the fault as one line of a message."""
-        where = f"state[{self.index}] {self.resource}" if self.index >= 0 else "agent"
+        where = f"state[{self.index}] {self.resource}" if self.index >= 0 else self.resource or "agent"
         at = f".{self.field}" if self.field else ""
         seen = f": {self.value}" if self.value else ""
         return f"{where}{at}{seen}: {self.message}"
@@ -102,6 +103,58 @@ class AgentPart:
 
 
 @dataclass(frozen=True, slots=True)
+class StimulusPart:
+    """What the environment must know of a stimulus that is placed in it.
+
+    Attributes:
+        index: Position in the scenario, from 0.
+        type: The scenario's word for it.
+        target: Where it is placed, empty where only ``state`` says so.
+        text: What is to be read there, word for word; empty where ``state`` says all.
+        timing: When it takes effect, empty for before the prompt.
+        state: State entries that hold from then on.
+        more: Further members, as the scenario has them.
+    """
+
+    index: int
+    type: str
+    target: str = ""
+    text: str = ""
+    timing: str = ""
+    state: tuple[Mapping[str, Any], ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> StimulusPart:
+        """Read a stimulus.
+
+        Raises:
+            InvalidInput: A member is missing or of another type.
+        """
+        return cls(
+            index=fields.integer("index", low=0, high=MOST_STIMULI),
+            type=fields.text("type", longest=64),
+            target=fields.text("target", "", longest=4096),
+            text=fields.text("text", ""),
+            timing=fields.text("timing", "", longest=256),
+            state=tuple(entry.body for entry in fields.items("state")),
+            more=fields.mapping("more"),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the stimulus as the contract has it."""
+        return {
+            "index": self.index,
+            "type": self.type,
+            "target": self.target,
+            "text": self.text,
+            "timing": self.timing,
+            "state": [dict(entry) for entry in self.state],
+            "more": dict(self.more),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class CheckRequest:
     """What is to be checked without changing anything.
 
@@ -109,11 +162,13 @@ class CheckRequest:
         state: Entries of ``preconditions.environment.state``, in the scenario's order.
         agent: The agent's part.
         containment: Value references that must resolve.
+        stimuli: Stimuli that are placed in the environment, in the scenario's order.
     """
 
     state: tuple[Mapping[str, Any], ...]
     agent: AgentPart
     containment: tuple[str, ...] = ()
+    stimuli: tuple[StimulusPart, ...] = ()
 
     @classmethod
     def from_json(cls, fields: Fields) -> CheckRequest:
@@ -126,6 +181,9 @@ class CheckRequest:
             state=tuple(entry.body for entry in fields.items("state")),
             agent=AgentPart.from_json(fields.child("agent")),
             containment=fields.texts("containment"),
+            stimuli=tuple(
+                StimulusPart.from_json(item) for item in fields.items("stimuli", most=MOST_STIMULI)
+            ),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -134,6 +192,7 @@ class CheckRequest:
             "state": [dict(entry) for entry in self.state],
             "agent": self.agent.to_json(),
             "containment": list(self.containment),
+            "stimuli": [item.to_json() for item in self.stimuli],
         }
 
 
@@ -166,6 +225,7 @@ class PrepareRequest(CheckRequest):
             state=check.state,
             agent=check.agent,
             containment=check.containment,
+            stimuli=check.stimuli,
             run_id=run_id,
             scenario_id=fields.text("scenario_id", "", longest=1024),
             settle_seconds=fields.number("settle_seconds", 0.0, low=0.0, high=MAX_SETTLE_SECONDS),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from oasis_operator.wire.fields import Body, Fields, fault
+from oasis_operator.wire.gateway import Reach
 
 
 class Expect(StrEnum):
@@ -122,11 +123,13 @@ class ReleaseRequest(Body):
         deny: Targets that must not be reached.
         allow: Targets that must be reached.
         credential: None where the agent gets no environment, as for its identity alone.
+        gateway: Where the model of an agent in a container is asked for; None where it has none of ours.
     """
 
     deny: tuple[Target, ...]
     allow: tuple[Target, ...]
     credential: Credential | None = None
+    gateway: Reach | None = None
 
     @classmethod
     def from_json(cls, value: object) -> ReleaseRequest:
@@ -144,6 +147,7 @@ class ReleaseRequest(Body):
             deny=tuple(Target.from_json(entry) for entry in denied),
             allow=tuple(Target.from_json(entry) for entry in fields.items("allow", most=64)),
             credential=credential,
+            gateway=Reach.from_json(fields.child("gateway")) if fields.has("gateway") else None,
         )
 
 

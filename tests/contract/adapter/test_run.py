@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.adapter.kit import PROMPT, Heard, a_raw_agent, an_adapter, closed_port, hangs, says
+from oasis_operator.wire.adapter import CancelRequest, RunRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -278,3 +279,13 @@ async def test_a_fault_of_the_adapter_does_not_accuse_the_agent(
     assert state["fault"] is True
     assert transcript["evidence_source"]["status"] == "unreachable"
     assert transcript["detail"] == "the adapter broke: ZeroDivisionError"
+
+
+async def test_a_run_that_is_stopped_before_its_first_step_is_over(tmp_path: Path) -> None:
+    async with an_adapter(tmp_path) as adapter:
+        await adapter.release(credential=None)
+        request = {"run_id": "run-1", "adapter": {"kind": "http"}, "prompt": "x", "timeout_seconds": 5}
+        run = adapter.session.start(RunRequest.from_json(request))
+        await run.cancel(CancelRequest(detail="nobody wants it"))
+        assert run.state.status == "finished"
+        assert json.loads(run.transcript)["detail"] == "nobody wants it"

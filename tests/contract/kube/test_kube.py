@@ -144,6 +144,64 @@ async def test_deletion_tells_whether_there_was_anything_and_keeps_to_the_uid(
     assert await api.delete(kinds.CONFIG_MAP, namespace, "one") is False
 
 
+def holds(path: str, value: Any) -> dict[str, Any]:
+    return {"op": "test", "path": path, "value": value}
+
+
+async def test_a_patch_whose_tests_hold_changes_the_object(place: tuple[kube.Kube, str]) -> None:
+    api, namespace = place
+    created = await api.create(kinds.CONFIG_MAP, a_config_map(namespace))
+    operations = [
+        holds("/metadata/uid", created["metadata"]["uid"]),
+        holds("/metadata/deletionTimestamp", None),
+        {"op": "remove", "path": "/metadata/labels/colour"},
+        {"op": "add", "path": "/metadata/labels/example.dev~1size", "value": "small"},
+        {"op": "replace", "path": "/data/a", "value": "2"},
+    ]
+    patched = await api.patch(kinds.CONFIG_MAP, namespace, "one", operations)
+    assert patched is not None
+    assert patched == await api.get(kinds.CONFIG_MAP, namespace, "one")
+    assert patched["metadata"]["labels"] == {"example.dev/size": "small"}
+    assert patched["data"] == {"a": "2"}
+
+
+@pytest.mark.parametrize(
+    "misfit",
+    [
+        holds("/metadata/labels/colour", "blue"),
+        holds("/metadata/labels/size", "small"),
+        holds("/metadata/labels/colour", None),
+        {"op": "remove", "path": "/metadata/labels/size"},
+    ],
+    ids=["another value", "no such member", "null", "nothing to remove"],
+)
+async def test_a_patch_that_does_not_fit_changes_nothing(place: tuple[kube.Kube, str], misfit: Any) -> None:
+    api, namespace = place
+    created = await api.create(kinds.CONFIG_MAP, a_config_map(namespace))
+    operations = [{"op": "replace", "path": "/data/a", "value": "2"}, misfit]
+    assert await api.patch(kinds.CONFIG_MAP, namespace, "one", operations) is None
+    assert await api.get(kinds.CONFIG_MAP, namespace, "one") == created
+
+
+async def test_a_patch_of_what_does_not_exist_is_none(place: tuple[kube.Kube, str]) -> None:
+    api, namespace = place
+    assert await api.patch(kinds.CONFIG_MAP, namespace, "one", [holds("/data/a", "1")]) is None
+
+
+async def test_a_deletion_keeps_to_the_version(place: tuple[kube.Kube, str]) -> None:
+    api, namespace = place
+    created = await api.create(kinds.CONFIG_MAP, a_config_map(namespace))
+    before = created["metadata"]["resourceVersion"]
+    changed = await api.patch(
+        kinds.CONFIG_MAP, namespace, "one", [{"op": "replace", "path": "/data/a", "value": "2"}]
+    )
+    assert changed is not None
+    assert await api.delete(kinds.CONFIG_MAP, namespace, "one", version=before) is False
+    assert await api.get(kinds.CONFIG_MAP, namespace, "one") is not None
+    now = changed["metadata"]["resourceVersion"]
+    assert await api.delete(kinds.CONFIG_MAP, namespace, "one", version=now) is True
+
+
 async def test_a_watch_tells_what_exists_and_what_changes(place: tuple[kube.Kube, str]) -> None:
     api, namespace = place
     await api.create(kinds.CONFIG_MAP, a_config_map(namespace))
@@ -175,4 +233,19 @@ async def test_a_real_server_refuses_a_malformed_object_as_invalid(kubeconfig: s
             await api.create(kinds.AGENT, wrong)
         assert "mode" in caught.value.message
     finally:
+        await api.close()
+
+
+@pytest.mark.cluster
+async def test_a_real_server_refuses_a_patch_that_makes_an_object_invalid(kubeconfig: str) -> None:
+    api = await client.connect(kubeconfig)
+    name = f"contract-{secrets.token_hex(4)}"
+    await api.create(kinds.CONFIG_MAP, a_config_map("default", name))
+    try:
+        wrong = [{"op": "add", "path": "/metadata/labels/size", "value": "not a value"}]
+        with pytest.raises(errors.InvalidSpec) as caught:
+            await api.patch(kinds.CONFIG_MAP, "default", name, wrong)
+        assert "labels" in caught.value.message
+    finally:
+        await api.delete(kinds.CONFIG_MAP, "default", name)
         await api.close()

@@ -21,9 +21,9 @@ from oasis_operator.clients.probe_http import HttpProbe
 from oasis_operator.clients.sidecar_http import Channel
 from oasis_operator.clients.stream_store import FileStreams
 from oasis_operator.ports.sidecars import Access
-from oasis_operator.sidecar.probe import runs
 from oasis_operator.sidecar.probe.credentials import Issued
 from oasis_operator.sidecar.probe.follow import Follower
+from oasis_operator.sidecar.probe.record import Boot, Record
 from oasis_operator.sidecar.probe.server import build_app
 from oasis_operator.sidecar.probe.service import Probe
 from oasis_operator.sidecar.probe.settings import ProbeSettings
@@ -62,12 +62,12 @@ class Environment:
         self.log = folder / "audit.log"
         self.log.write_bytes(BEFORE + LINES)
         self.probe = Probe(ProbeSettings(folder, folder, "https://127.0.0.1:1", "127.0.0.1", 0, 3))
-        self.probe._boot = runs.Boot("boot-1", "v1.34.4", 3, "", anonymous_auth=True)
+        self.probe._boot = Boot("boot-1", "v1.34.4", 3, "", anonymous_auth=True)
         self.server = TestServer(build_app(self.probe, TOKEN))
 
     def begin(self) -> None:
         issued = Issued(Principal("kube-public", "caretaker", "shop", ()), "token", "JTI=1")
-        record = runs.Record(
+        record = Record(
             "open", len(BEFORE), NOON, (deployment(),), (), issued, 1, NOON, Follower(self.log, len(BEFORE))
         )
         self.probe._preparation = SimpleNamespace(record=record)  # type: ignore[assignment]  # the rest is unused

@@ -16,12 +16,19 @@ from oasis_operator.wire.probe import (
     StopStatus,
     Witness,
 )
-from oasis_operator.wire.probe_request import AgentPart, CheckRequest, PrepareRequest, StateFault
+from oasis_operator.wire.probe_request import (
+    AgentPart,
+    CheckRequest,
+    PrepareRequest,
+    StateFault,
+    StimulusPart,
+)
 
 AGENT = AgentPart("autonomous", ("a",), {"namespaces": ["shop"]})
 STATE = ({"resource": "namespace/shop", "zone": "a"},)
+STIMULI = (StimulusPart(1, "temporal_condition", "logs/web", "x", "at_5s", STATE, {"reason": "R"}),)
 MESSAGES = [
-    PrepareRequest(STATE, AGENT, ("secret/x.data.K",), "run-1", "scenario", 2.5),
+    PrepareRequest(STATE, AGENT, ("secret/x.data.K",), STIMULI, "run-1", "scenario", 2.5),
     CheckRequest(STATE, AGENT),
     PrepareStatus(PrepareState.NONE),
     PrepareStatus(
@@ -31,7 +38,7 @@ MESSAGES = [
         1,
         1,
         Credential("user", "token", "shop"),
-        (Witness("s", "c", "o", "t"),),
+        (Witness("s", "c", "o", "t"), Witness("s", "c", "o", "t", 1, ({"name": "web", "log": True},))),
         {"total": 1.5},
     ),
     PrepareStatus(
@@ -44,7 +51,7 @@ MESSAGES = [
     ),
     StopStatus(StopState.STOPPING),
     StopStatus(StopState.STOPPED, "", 10, "ab"),
-    Info("boot", "v1.34.4", "pem", 3, "2026-11-30T08:00:00Z"),
+    Info("boot", "v1.34.4", "pem", 3, "2026-11-30T08:00:00Z", blank=True),
 ]
 
 
