@@ -43,11 +43,13 @@ FROM runtime AS operator
 ENTRYPOINT ["/opt/venv/bin/oasis-operator"]
 
 FROM runtime AS sidecar
+COPY dist/bin/entry /opt/bin/entry
 ENTRYPOINT ["/opt/venv/bin/oasis-sidecar"]
 
 # The control plane of a disposable environment. The launcher changes most often and comes last.
 FROM scratch AS control-plane
 COPY dist/bin/etcd dist/bin/kube-apiserver dist/bin/kube-controller-manager dist/bin/kube-scheduler dist/bin/kwok /bin/
+COPY dist/bin/prometheus /bin/prometheus
 COPY dist/bin/launcher /bin/launcher
 
 # What etcd begins with: the objects that a first start makes, which is a fifth of its work. See sandbox/launcher/seed.go.

@@ -59,6 +59,8 @@ PROGRAMS = (
     Program("pause", "hack/support", "./pause"),
     Program("netcheck", "hack/support", "./netcheck"),
     Program("launcher", "sandbox/launcher", "."),
+    Program("prometheus", "sandbox/prometheus", "."),
+    Program("entry", "sandbox/entry", "."),
     Program("helm", "hack/binaries/helm", "helm.sh/helm/v4/cmd/helm", "helm.sh/helm/v4"),
     Program(
         "kubeconform",
@@ -68,7 +70,16 @@ PROGRAMS = (
     ),
 )
 
-SANDBOX = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "launcher")
+SIDECAR = ("entry",)
+SANDBOX = (
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kwok",
+    "prometheus",
+    "launcher",
+)
 NODE = (
     "etcd",
     "kube-apiserver",
@@ -81,7 +92,7 @@ NODE = (
     "pause",
     "netcheck",
 )
-_LINKED = (*SANDBOX, "kubectl", "helm", "kubeconform")
+_LINKED = (*SANDBOX, *SIDECAR, "kubectl", "helm", "kubeconform")
 
 
 def ensure(paths: Paths, names: Iterable[str] | None = None) -> dict[str, Path]:

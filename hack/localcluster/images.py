@@ -39,7 +39,14 @@ class Image:
 
 IMAGES = (
     Image("operator", "operator", "oasis-operator", _WHEEL_INPUTS, needs_wheel=True),
-    Image("sidecar", "sidecar", "oasis-sidecar", _WHEEL_INPUTS, needs_wheel=True),
+    Image(
+        "sidecar",
+        "sidecar",
+        "oasis-sidecar",
+        _WHEEL_INPUTS,
+        needs_wheel=True,
+        programs=binaries.SIDECAR,
+    ),
     Image("sandbox", "sandbox", "oasis-sandbox", (), programs=binaries.SANDBOX),
     Image("reference-agent", "referenceAgent", "reference-agent", ("e2e/agents",)),
 )

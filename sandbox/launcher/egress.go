@@ -85,10 +85,12 @@ func nodeAgents(s settings) (*tls.Config, *kubelet.Node, error) {
 	asker := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: clients, Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12},
 	}}
+	server := &kubelet.Server{URL: s.server(), Client: asker}
 	return secure, &kubelet.Node{
-		Output:  s.run("output.json"),
-		Journal: kubelet.NewJournal(s.run("streams.log")),
-		Pods:    &kubelet.Server{URL: s.server(), Client: asker},
+		Output:   s.run("output.json"),
+		Journal:  kubelet.NewJournal(s.run("streams.log")),
+		Pods:     server,
+		Networks: server,
 	}, nil
 }
 

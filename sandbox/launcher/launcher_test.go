@@ -31,6 +31,8 @@ func TestOnlyTheAgentsOfNodesCanBeDialled(t *testing.T) {
 	for target, want := range map[string]string{
 		"10.0.1.2:10250": "200", "127.0.0.1:8443": "502", "10.0.1.2:80": "502", "junk": "502",
 		"127.0.0.1:10250": "502", "[::1]:10250": "502", "10.244.1.7:10250": "502", "node:10250": "502",
+		// Where the tools beside the cluster are told to be, and where they are.
+		"10.0.255.10:9090": "502", "10.0.1.2:9090": "502", "127.0.0.1:9090": "502", "127.0.0.1:3000": "502",
 	} {
 		near, far := net.Pipe()
 		inner := &queue{connections: make(chan net.Conn, 1), closed: make(chan struct{})}

@@ -2,7 +2,8 @@
 // scheduler and the program that plays the nodes. It issues their certificates, says when the API is ready,
 // passes signals on, and ends with the name of the child that ended first.
 //
-// With the arguments "seed FOLDER" it makes the data that clusters begin with, see seed.go.
+// With the arguments "seed FOLDER" it makes the data that clusters begin with, see seed.go. With the argument "reads"
+// it answers for the tools beside the cluster, see monitoring.go.
 package main
 
 import (
@@ -16,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -31,9 +33,12 @@ func main() {
 	if err == nil {
 		ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 		defer cancel()
-		if len(os.Args) == 3 && os.Args[1] == "seed" {
+		switch {
+		case len(os.Args) == 3 && os.Args[1] == "seed":
 			err = makeSeed(ctx, s, os.Args[2])
-		} else {
+		case len(os.Args) == 2 && os.Args[1] == readsCommand:
+			err = serveReads(ctx, s)
+		default:
 			err = run(ctx, s)
 		}
 	}
@@ -64,13 +69,18 @@ func run(ctx context.Context, s settings) error {
 	if err := cluster.boot(ctx); err != nil {
 		return first(ctx, err)
 	}
-	playing := make(chan struct{})
+	var playing sync.WaitGroup
+	playing.Add(2)
 	go func() {
-		defer close(playing)
+		defer playing.Done()
 		playNodes(ctx, s, func(err error) { cancel(err) })
 	}()
+	go func() {
+		defer playing.Done()
+		watchMonitoring(ctx, s)
+	}()
 	<-ctx.Done()
-	<-playing
+	playing.Wait()
 	return first(ctx, nil)
 }
 

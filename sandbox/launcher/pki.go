@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// validity outlives any run; the authority itself is made for one run and thrown away with it.
-const validity = 24 * time.Hour
+// validity outlives any run and the time for which its cluster waited to be claimed; the authority itself is made
+// for one run and thrown away with it.
+const validity = 7 * 24 * time.Hour
 
 // serviceIP is what the Service "kubernetes" gets in serviceRange.
 const (

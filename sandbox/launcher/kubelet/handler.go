@@ -23,6 +23,8 @@ type Node struct {
 	Output  string   // file with what containers say, see output
 	Journal *Journal // where every request is put down
 	Pods    Pods
+	// Networks tells what connections depend on; without it no container has a program that opens any.
+	Networks Networks
 }
 
 // Handler serves logs, commands, attaching and port forwarding. Everything else is not found, as is, on a node
@@ -82,6 +84,9 @@ func (n *Node) exec(w http.ResponseWriter, r *http.Request) {
 	}
 	container, command := r.PathValue("container"), r.URL.Query()["command"]
 	one.answer = said.answer(pod, container, command)
+	if one.answer == nil && n.Networks != nil {
+		one.call = parseCall(command)
+	}
 	remotecommand.ServeExec(w, r, one, "", "", container, command, options,
 		idleTimeout, creationTimeout, constants.SupportedStreamingProtocols)
 }

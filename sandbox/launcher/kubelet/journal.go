@@ -41,8 +41,8 @@ type Journal struct {
 // NewJournal names the file, which comes into being with the first entry.
 func NewJournal(path string) *Journal { return &Journal{path: path} }
 
-// Add appends an entry.
-func (j *Journal) Add(entry Entry) error {
+// Add appends an entry, of a request to a node or of one that is put down in the same way.
+func (j *Journal) Add(entry any) error {
 	text, err := json.Marshal(entry)
 	if err != nil {
 		return err

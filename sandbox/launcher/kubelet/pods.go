@@ -60,6 +60,7 @@ type pod struct {
 		OwnerReferences      []struct{ Kind, Name string }
 	}
 	Spec struct {
+		NodeName                   string
 		Containers, InitContainers []struct {
 			Name, Image string
 			Ports       []struct{ ContainerPort int }

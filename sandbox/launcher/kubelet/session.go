@@ -26,15 +26,23 @@ type session struct {
 	node    *Node
 	request *http.Request
 	answer  *canned // of exec, nil for a command that the container does not have
+	call    *call   // of exec, nil for a command that opens no connection
 	run     run
 }
 
 // ExecInContainer prints what is declared of the command, or what a runtime says of one that does not exist.
 func (s *session) ExecInContainer(
-	_ context.Context, _ string, _ types.UID, _ string, command []string,
+	ctx context.Context, _ string, _ types.UID, _ string, command []string,
 	in io.Reader, out, errs io.WriteCloser, tty bool, _ <-chan remotecommand.TerminalSize, _ time.Duration,
 ) error {
 	answer, kind := s.answer, "canned"
+	if s.call != nil {
+		found, err := s.connection(ctx)
+		if err != nil {
+			return errors.New("failed to exec in container: timed out")
+		}
+		answer = found
+	}
 	if answer == nil {
 		answer, kind = missing(command), "unknown"
 	} else if answer.unknown {
@@ -56,6 +64,15 @@ func (s *session) ExecInContainer(
 		return exec.CodeExitError{Err: fmt.Errorf("command terminated with exit code %d", answer.ExitCode), Code: answer.ExitCode}
 	}
 	return nil
+}
+
+// connection tells how the call of a command ends.
+func (s *session) connection(ctx context.Context) (*canned, error) {
+	found, err := s.node.Networks.Network(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.call.end(ctx, found, s.request.PathValue("namespace"), s.request.PathValue("pod")), nil
 }
 
 // missing is what a container without that program answers, which is any but those declared.

@@ -35,6 +35,17 @@ type world struct {
 
 func newWorld(t *testing.T, members pods, said map[string]any) world {
 	t.Helper()
+	return serve(t, members, said, nil)
+}
+
+// newNetworkedWorld is one whose containers have programs that open connections.
+func newNetworkedWorld(t *testing.T, members pods, networks Networks) world {
+	t.Helper()
+	return serve(t, members, map[string]any{}, networks)
+}
+
+func serve(t *testing.T, members pods, said map[string]any, networks Networks) world {
+	t.Helper()
 	folder := t.TempDir()
 	text, err := json.Marshal(said)
 	if err != nil {
@@ -44,7 +55,7 @@ func newWorld(t *testing.T, members pods, said map[string]any) world {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	handler := (&Node{Output: path, Journal: NewJournal(journal), Pods: members}).Handler()
+	handler := (&Node{Output: path, Journal: NewJournal(journal), Pods: members, Networks: networks}).Handler()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.TLS = &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{}}}
 		handler.ServeHTTP(w, r)

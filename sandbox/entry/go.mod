@@ -1,0 +1,3 @@
+module entry
+
+go 1.25.0
