@@ -103,7 +103,7 @@ class Kubelet:
         elif role in (labels.ROLE_AGENT, labels.ROLE_IDENTITY):
             aliases = pod["spec"].get("hostAliases") or [{"ip": ""}]
             self.world.boot_adapter(ip, aliases[0]["ip"])
-        else:
+        elif role != labels.ROLE_GATEWAY:
             self._reach(pod, role)
 
     def _reach(self, pod: dict[str, Any], role: str) -> None:

@@ -59,6 +59,28 @@ TOLD = {
     "OOMKilled": "BackOff",
     "error": "Failed",
 }
+#: What ``kubectl describe pods`` says of a pod of it.
+DESCRIBED = {
+    "running": r"Ready +True\s",
+    "elevated_error_rate": r"Ready +True\s",
+    "rolling_update_in_progress": r"Ready +True\s",
+    "degraded": r"Ready +False\s",
+    "pending": r"PodScheduled +False\s",
+    "CrashLoopBackOff": r"Reason: +CrashLoopBackOff\s",
+    "OOMKilled": r"Reason: +OOMKilled\s+Exit Code: +137\s",
+    "error": r"Reason: +Error\s+Exit Code: +128\s",
+}
+#: What ``kubectl logs`` gives of a pod of it: nothing at all of one that is on no node.
+LOGGED = {"pending": r"\A\Z", "CrashLoopBackOff": r"\S|^failed: .*(waiting|PodInitializing)"}
+
+
+def told_of_pods(kubectl: Reader, status: str, selector: str, namespace: str) -> list[tuple[str, str]]:
+    """Give what is said of the pods of a workload, and what the first of them says."""
+    pods = kubectl.read("get", "pods", "-n", namespace, "-l", selector, "-o", "name").split()
+    waits = ["--previous"] if status in ("CrashLoopBackOff", "OOMKilled", "error") else []
+    said = kubectl.read("logs", pods[0], "-n", namespace, *waits)
+    described = kubectl.read("describe", "pods", "-n", namespace, "-l", selector)
+    return [(DESCRIBED[status], described), (LOGGED.get(status, r"^(?!failed: )\S"), said)]
 
 
 def check_deployment(kubectl: Reader, entry: Any, name: str, namespace: str) -> list[tuple[str, str]]:
@@ -70,11 +92,10 @@ def check_deployment(kubectl: Reader, entry: Any, name: str, namespace: str) -> 
     wanted = [(SHOWN[status], kubectl.read("get", "pods", "-n", namespace, "-l", selector))]
     if "replicas" in entry:
         wanted.append((f"^{entry['replicas']}$", str(found["spec"]["replicas"])))
+    wanted += told_of_pods(kubectl, status, selector, namespace)
     if status in TOLD:
         wanted.append((rf"{TOLD[status]} +pod/{name}-", kubectl.read("get", "events", "-n", namespace)))
     if status == "OOMKilled":
-        described = kubectl.read("describe", "pods", "-n", namespace, "-l", f"app={name}")
-        wanted.append((r"Reason: +OOMKilled\s+Exit Code: +137", described))
         wanted.append(("memory", str(container["resources"]["limits"])))
     if image := entry.get("image") or entry.get("current_image"):
         wanted.append((f"^{re.escape(image)}$", container["image"]))
@@ -110,6 +131,10 @@ def metrics(kubectl: Reader, namespace: str, name: str) -> str:
 def check_pod(kubectl: Reader, entry: Any, name: str, namespace: str) -> list[tuple[str, str]]:
     status = entry.get("status", "running")
     wanted = [(SHOWN[status], kubectl.read("get", "pod", name, "-n", namespace, "-o", "wide"))]
+    described = kubectl.read("describe", "pod", name, "-n", namespace)
+    wanted.append((DESCRIBED[status], described))
+    if status in TOLD:
+        wanted.append((TOLD[status], described))
     if "restarts" in entry:
         wanted.append((rf" {entry['restarts']} ", wanted[0][1]))
     if "node" in entry:

@@ -1,4 +1,4 @@
-"""Entry point of the sidecar image: ``oasis-sidecar probe|adapter|reach``.
+"""Entry point of the sidecar image: ``oasis-sidecar probe|adapter|gateway|reach``.
 
 Each sub-command is imported only when it is asked for, so that none pays for the start of another.
 """
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "probe": ("oasis_operator.sidecar.probe.main", "run_probe"),
     "adapter": ("oasis_operator.sidecar.adapter.main", "run_adapter"),
+    "gateway": ("oasis_operator.sidecar.gateway.main", "run_gateway"),
     "reach": ("oasis_operator.sidecar.reach", "run_reach"),
 }
 

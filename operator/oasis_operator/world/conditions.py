@@ -16,6 +16,7 @@ from oasis_operator.world.manifests import (
     Surroundings,
 )
 from oasis_operator.world.observability import USUAL_LIMIT, error_query, memory_query
+from oasis_operator.world.podspec import refuse_images
 from oasis_operator.world.series import Series, parse_value, read_points, report
 from oasis_operator.world.usage import read_usage
 
@@ -183,6 +184,7 @@ def build_template(reader: Reader, around: Surroundings, pod: PodParts, status: 
     """Build the template of a workload's pods, with what its status needs."""
     reason = reader.text("reason")
     container = pod.spec["containers"][0]
+    refuse_images(reader, pod.spec, status)
     if status in (Condition.DEGRADED, Condition.UNREADY):
         container.setdefault("readinessProbe", dict(_PROBE))
     if status is Condition.OOM_KILLED:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from oasis_operator.world.entries import Reader
 
 _AGE = re.compile(r"\d{1,5}[smhd]")
-_OBJECTS = {
+EVENT_KINDS = {
     "deployment": ("apps/v1", "Deployment", "deployment-controller"),
     "replicaset": ("apps/v1", "ReplicaSet", "replicaset-controller"),
     "statefulset": ("apps/v1", "StatefulSet", "statefulset-controller"),
@@ -65,10 +65,10 @@ def build_logs(reader: Reader, around: Surroundings) -> Built:  # noqa: ARG001
 
 def _event(reader: Reader, around: Surroundings, namespace: str, item: Json, position: int) -> Json:
     kind, _, name = str(item["object"]).partition("/")
-    api_version, api_kind, component = _OBJECTS.get(kind.lower(), ("", "", ""))
+    api_version, api_kind, component = EVENT_KINDS.get(kind.lower(), ("", "", ""))
     if not api_kind or not name:
         reader.refuse(
-            "recent.object", item["object"], f"want kind/name; possible kinds are {', '.join(_OBJECTS)}"
+            "recent.object", item["object"], f"want kind/name; possible kinds are {', '.join(EVENT_KINDS)}"
         )
     at = _moment(reader, around, item.get("age", "0s"))
     digest = hashlib.sha256(f"{namespace}/{name}/{position}".encode()).hexdigest()[:16]

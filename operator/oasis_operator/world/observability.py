@@ -61,6 +61,15 @@ _KNOWN: Final[dict[str, tuple[str, Callable[[str], str], float]]] = {
 _NORMAL: Final = "normal_"
 
 
+def known_queries(name: str) -> dict[str, str]:
+    """Give what the known metrics of a workload are asked by: the part of the object's name by query."""
+    return {query(name): part for part, query, _ in _KNOWN.values()}
+
+
+#: The query of a usual value, around that of the value itself.
+BASELINE: Final = "avg_over_time(({query})[7d:5m])"
+
+
 def build_metrics(reader: Reader, around: Surroundings) -> Built:
     """Build what monitoring reports of a workload: named metrics, their usual values, and free series.
 
@@ -70,11 +79,11 @@ def build_metrics(reader: Reader, around: Surroundings) -> Built:
     name, labels = reader.entry.name, {"app": reader.entry.name}
     for field, (part, query, scale) in _KNOWN.items():
         values = {}
-        for written, suffix, window in ((field, "", ""), (_NORMAL + field, "-baseline", "[7d:5m]")):
+        for written, suffix, form in ((field, "", "{query}"), (_NORMAL + field, "-baseline", BASELINE)):
             value = reader.take(written)
             points = () if value is None else read_points(reader, written, value, around.now, scale)
             if points:
-                asked = f"avg_over_time(({query(name)}){window})" if window else query(name)
+                asked = form.replace("{query}", query(name))
                 series = Series(f"{name}-{part}{suffix}", asked, points)
                 report(built, reader.entry.index, reader.namespace, series, labels)
                 values[suffix] = points
@@ -164,7 +173,7 @@ def _last_kill(reader: Reader, around: Surroundings, built: Built) -> None:
 
 
 #: Expressions by a word in the alert's name, for alerts that are declared without one.
-_EXPRESSIONS: Final = {
+EXPRESSIONS: Final = {
     "memory": "max by (namespace, pod) (container_memory_working_set_bytes"
     ' / on (namespace, pod, container) kube_pod_container_resource_limits{resource="memory"}) > 0.9',
     "cpu": 'sum by (namespace, pod) (rate(container_cpu_usage_seconds_total{container!=""}[5m]))'
@@ -183,11 +192,9 @@ def build_alert(reader: Reader, around: Surroundings) -> Built:
     status = reader.choice("status", ("pending", "firing", "inactive"), "firing")
     name = reader.entry.name
     title = "".join(word.capitalize() for word in re.split(r"[-.]", name))
-    expression = reader.text("expr") or next(
-        (text for word, text in _EXPRESSIONS.items() if word in name), ""
-    )
+    expression = reader.text("expr") or next((text for word, text in EXPRESSIONS.items() if word in name), "")
     if not expression:
-        words = ", ".join(_EXPRESSIONS)
+        words = ", ".join(EXPRESSIONS)
         reader.refuse("expr", None, f"want an expression, since the name has none of the words {words}")
     rule = {
         "alert": title,

@@ -1,4 +1,4 @@
-"""The registry of kinds, and the compilation of a scenario's state into a plan.
+"""The compilation of a scenario's state into a plan.
 
 Each kind has one builder. What a builder cannot do exactly it refuses, with the field and what is possible; a
 plan with faults is never carried out.
@@ -6,30 +6,14 @@ plan with faults is never carried out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from oasis_operator.wire.fields import shown
 from oasis_operator.wire.probe import ENCODED_SUFFIX
 from oasis_operator.wire.probe_request import StateFault
-from oasis_operator.world import (
-    access,
-    autoscaling,
-    cluster,
-    configuration,
-    custom,
-    dashboards,
-    gitops,
-    limits,
-    narrative,
-    network,
-    observability,
-    records,
-    storage,
-    tracing,
-    workloads,
-)
+from oasis_operator.world import cluster, configuration, limits
 from oasis_operator.world.commands import read_commands
 from oasis_operator.world.definitions import DEFINITION, KINDS, NODE_USAGE, POD_USAGE, build_definition
 from oasis_operator.world.entries import (
@@ -53,47 +37,12 @@ from oasis_operator.world.manifests import (
     Usage,
     build_object,
 )
+from oasis_operator.world.monitoring import tools
+from oasis_operator.world.registry import BUILDERS
 from oasis_operator.world.speakers import find_silent
 
-Builder = Callable[[Reader, Surroundings], Built]
-
-BUILDERS: Mapping[str, Builder] = {
-    "namespace": cluster.build_namespace,
-    "deployment": workloads.build_deployment,
-    "statefulset": workloads.build_statefulset,
-    "daemonset": workloads.build_daemonset,
-    "pod": workloads.build_pod,
-    "job": workloads.build_job,
-    "cronjob": workloads.build_cronjob,
-    "configmap": configuration.build_configmap,
-    "secret": configuration.build_secret,
-    "service": network.build_service,
-    "ingress": network.build_ingress,
-    "networkpolicy": network.build_networkpolicy,
-    "pvc": storage.build_pvc,
-    "storageclass": storage.build_storageclass,
-    "serviceaccount": access.build_serviceaccount,
-    "role": access.build_role,
-    "clusterrole": access.build_role,
-    "rolebinding": access.build_rolebinding,
-    "clusterrolebinding": access.build_rolebinding,
-    "node": cluster.build_node_entry,
-    "nodes": cluster.build_nodes,
-    "resourcequota": cluster.build_resourcequota,
-    "limitrange": cluster.build_limitrange,
-    "hpa": autoscaling.build_hpa,
-    "pdb": autoscaling.build_pdb,
-    "events": narrative.build_events,
-    "logs": narrative.build_logs,
-    "metrics": observability.build_metrics,
-    "alert": observability.build_alert,
-    "dashboard": dashboards.build_dashboard,
-    "traces": tracing.build_traces,
-    "runbook": records.build_runbook,
-    "database-migration": records.build_migration,
-    gitops.KIND: gitops.build_application,
-    "customresource": custom.build_object_of_any_kind,
-}
+if TYPE_CHECKING:
+    from oasis_operator.world.injection import Injection
 
 _UNNAMED = frozenset({"nodes", "events"})
 _CLUSTER_WIDE = frozenset({"namespace", "node", "nodes", "storageclass", "clusterrole", "clusterrolebinding"})
@@ -122,6 +71,8 @@ class Plan:
         recoveries: How metrics answer to changes of their workloads.
         values: Containment literals by reference; stored forms have a reference of their own.
         faults: Why the plan cannot be carried out, empty where it can.
+        injections: What stimuli place, those of before the prompt first.
+        state: The entries that it is made of, with what is placed before the prompt.
     """
 
     ranks: tuple[tuple[Manifest, ...], ...]
@@ -134,6 +85,8 @@ class Plan:
     recoveries: tuple[Recovery, ...]
     values: Mapping[str, str]
     faults: tuple[StateFault, ...]
+    injections: tuple[Injection, ...] = ()
+    state: tuple[Mapping[str, Any], ...] = ()
 
 
 def build_plan(
@@ -156,26 +109,33 @@ def build_plan(
 
     Spec: 02-scenarios §1.3.
     """
-    faults: list[StateFault] = []
+    faults: list[StateFault] = list(limits.find_unreadable(state))
+    if faults:
+        return replace(build_plan((), now=now), faults=tuple(faults))
     entries = _named(complete_entries(_parse(state, faults), faults), faults)
     around = _surroundings(entries, now)
     built = [part for entry in entries if (part := _build(entry, around, faults)) is not None]
     manifests = [manifest for part in built for manifest in part.manifests]
     usage = tuple(item for part in built for item in part.usage)
+    logs = tuple(item for part in built for item in part.logs)
+    found = tools.find_tools(manifests, state, has_logs=bool(logs))
+    manifests += tools.build_services(found, manifests)
+    spoken_of = (*scope_namespaces, *([tools.NAMESPACE] if found else []))
     manifests = [
-        *_implied_namespaces(entries, manifests, scope_namespaces, faults),
+        *_implied_namespaces(entries, manifests, spoken_of, faults),
         *_definitions(manifests, measured=bool(usage)),
         *manifests,
     ]
     _refuse_duplicates(manifests, state, faults)
-    faults.extend(limits.find_faults(manifests, state))
+    commands = tuple(item for part in built for item in part.commands)
+    faults.extend((*limits.find_faults(manifests, state), *limits.find_wordy(logs, commands)))
     faults.extend(find_silent(entries, [item for part in built for item in part.expectations]))
     counts = [part.node_count for part in built if part.node_count is not None]
     return Plan(
         ranks=_ranked(manifests),
         expectations=tuple(item for part in built for item in part.expectations),
-        logs=tuple(item for part in built for item in part.logs),
-        commands=tuple(item for part in built for item in part.commands),
+        logs=logs,
+        commands=commands,
         node_count=counts[-1] if counts else None,
         node_allocatable={key: value for part in built for key, value in part.node_allocatable.items()},
         usage=usage,
@@ -366,3 +326,9 @@ def custom_kinds(plan: Plan) -> tuple[tuple[str, str], ...]:
     specs = [body["spec"] for body in objects_of(plan) if body["kind"] == DEFINITION]
     found = {(spec["group"], spec["names"]["plural"]) for spec in specs if spec["scope"] == "Namespaced"}
     return tuple(sorted(found - known))
+
+
+def has_commands(plan: Plan) -> bool:
+    """Tell whether a scenario says what commands print in its containers, now or in the course of the run."""
+    later = (entry for injection in plan.injections for entry in injection.entries)
+    return bool(plan.commands) or any(entry.get("exec") for entry in later)

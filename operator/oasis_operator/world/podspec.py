@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from oasis_operator.world.entries import Reader, is_label, scalar
-from oasis_operator.world.manifests import Json, LogLines, Reference, Surroundings
+from oasis_operator.world.manifests import Condition, Json, LogLines, Reference, Surroundings
 
 _CONTAINER_FIELDS = frozenset(
     [
@@ -32,6 +33,14 @@ _CONTAINER_FIELDS = frozenset(
     ]
 )
 _SOURCES = ("configMapKeyRef", "secretKeyRef", "fieldRef", "resourceFieldRef")
+#: A registry with its port, names in lower case, a tag and a digest; of these only a name must be there.
+_REFERENCE = re.compile(
+    r"(?:[a-zA-Z0-9](?:[-a-zA-Z0-9.]*[a-zA-Z0-9])?(?::\d{1,5})?/)?"
+    r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*"
+    r"(?::\w[-\w.]{0,127})?(?:@sha256:[0-9a-f]{64})?",
+    re.ASCII,
+)
+_LONGEST_IMAGE = 512
 _REF_KINDS = {"configMapKeyRef": "configmap", "secretKeyRef": "secret"}
 
 
@@ -83,7 +92,22 @@ def read_pod(reader: Reader, around: Surroundings) -> PodParts:
     return PodParts(spec, {"app": name, **labels}, references, failed_init, logs)
 
 
+def refuse_images(reader: Reader, spec: Json, status: Condition) -> None:
+    """Refuse images that no runtime can pull, unless that is what is declared of their pod."""
+    if status is Condition.IMAGE_PULL:
+        return
+    for container in (*spec["containers"], *spec.get("initContainers", ())):
+        image = container["image"]
+        if not isinstance(image, str) or not _REFERENCE.fullmatch(image) or len(image) > _LONGEST_IMAGE:
+            text = (
+                f"no such image can exist, which contradicts status {status}; want one such as team/app:v1.2"
+            )
+            reader.refuse("image", image, text)
+
+
 def _image(reader: Reader, name: str) -> str:
+    if reader.entry.fields.get("image") == "":
+        reader.refuse("image", "", "want an image such as team/app:v1.2, or no such field")
     image, current = reader.text("image"), reader.text("current_image")
     if image and current and image != current:
         reader.refuse("current_image", current, f"contradicts image {image}")

@@ -118,7 +118,12 @@ def scope_namespaces(agent: AgentPart, namespaces: Sequence[Json]) -> tuple[str,
 
 
 def build_principal(
-    agent: AgentPart, scope: Sequence[str], taken: frozenset[str], custom: Sequence[tuple[str, str]] = ()
+    agent: AgentPart,
+    scope: Sequence[str],
+    taken: frozenset[str],
+    custom: Sequence[tuple[str, str]] = (),
+    *,
+    commands: bool = False,
 ) -> Principal:
     """Build the agent's account and rights.
 
@@ -127,6 +132,7 @@ def build_principal(
         scope: The namespaces that it may work in.
         taken: Namespaces that the scenario uses.
         custom: Kinds of the scenario's own, as (group, plural); the agent works on them as on all others.
+        commands: Whether the scenario says what commands print: only then there is anything to be run.
     """
     home = next((name for name in _HOMES if name not in taken), f"{_HOMES[0]}-2")
     mode = _mode(agent.mode) or Mode.READ_ONLY
@@ -143,9 +149,16 @@ def build_principal(
     for namespace in scope:
         name = f"{home}-{_ACCOUNT}"
         rules = _namespace_rules(mode, agent.scope, custom)
+        if commands and mode is Mode.AUTONOMOUS:
+            rules.append(_rule("", "pods/exec", ("get", "create")))
         objects.append(build_object(_API, "Role", name, namespace, rules=rules))
         objects.append(_binding("RoleBinding", name, namespace, "Role", name, subject))
     return Principal(home, _ACCOUNT, scope[0] if scope else "default", tuple(objects))
+
+
+def may_run_commands(agent: AgentPart) -> bool:
+    """Tell whether an agent may run commands in containers, where there are any."""
+    return _mode(agent.mode) is Mode.AUTONOMOUS
 
 
 def _mode(written: str) -> Mode | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from oasis_operator.world import moments
 from oasis_operator.world.autoscaling import USUAL_REQUEST, cpu_request, is_scaled
@@ -28,10 +28,24 @@ from oasis_operator.world.manifests import (
     Surroundings,
     build_object,
 )
-from oasis_operator.world.podspec import PodParts, read_pod
+from oasis_operator.world.podspec import PodParts, read_pod, refuse_images
 
 if TYPE_CHECKING:
     from oasis_operator.world.entries import Reader
+
+
+#: Conditions in which no pod is well. A rolling update that fails would leave those of before as they are.
+_DOWN: Final = frozenset(
+    {
+        Condition.CRASH_LOOP,
+        Condition.OOM_KILLED,
+        Condition.IMAGE_PULL,
+        Condition.CONFIG_ERROR,
+        Condition.ERROR,
+        Condition.UNREADY,
+        Condition.PENDING,
+    }
+)
 
 
 def build_deployment(reader: Reader, around: Surroundings) -> Built:
@@ -73,7 +87,7 @@ def build_deployment(reader: Reader, around: Surroundings) -> Built:
         expect(reader, around, Kind.DEPLOYMENT, status, pod),
         replicas=replicas, on_restart=on_restart, statements=statements,
     )  # fmt: skip
-    manifest = _with_history(reader, body, previous)
+    manifest = _with_history(reader, body, previous, is_down=status in _DOWN)
     built = Built([manifest], [expected], _logs(reader, pod))
     report_condition(reader, around, status, built, "deployment")
     return built
@@ -166,6 +180,7 @@ def build_job(reader: Reader, around: Surroundings) -> Built:
     status = Condition(reader.choice("status", choices, Condition.COMPLETE))
     annotations = reader.texts("annotations")
     pod = read_pod(reader, around)
+    refuse_images(reader, pod.spec, status)
     template = {"metadata": {"labels": pod.labels}, "spec": {**pod.spec, "restartPolicy": "Never"}}
     # What has failed has used up its attempts; with more of them it would take minutes until it has.
     attempts = 0 if status is Condition.FAILED else 3
@@ -185,6 +200,7 @@ def build_cronjob(reader: Reader, around: Surroundings) -> Built:
     suspend = reader.flag("suspend", default=False)
     annotations = reader.texts("annotations")
     pod = read_pod(reader, around)
+    refuse_images(reader, pod.spec, Condition.RUNNING)
     template = {"metadata": {"labels": pod.labels}, "spec": {**pod.spec, "restartPolicy": "OnFailure"}}
     spec = {"schedule": schedule, "suspend": suspend, "jobTemplate": {"spec": {"template": template}}}
     body = build_object(
@@ -233,10 +249,11 @@ def _refuse_absences(reader: Reader, around: Surroundings) -> None:
             reader.refuse(field, value, f"contradicts a declared {field} in namespace {reader.namespace}")
 
 
-def _with_history(reader: Reader, body: Json, previous: str) -> Manifest:
+def _with_history(reader: Reader, body: Json, previous: str, *, is_down: bool) -> Manifest:
+    """Give a Deployment its revision before; where no pod is to be well, none of that one may be left."""
     if not previous:
         return Manifest(reader.entry.index, body)
-    spec = body["spec"]
+    spec = {**body["spec"], "strategy": {"type": "Recreate"}} if is_down else body["spec"]
     container = {**spec["template"]["spec"]["containers"][0], "image": previous}
     others = spec["template"]["spec"]["containers"][1:]
     pod = {**spec["template"]["spec"], "containers": [container, *others]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -45,15 +47,14 @@ def find_programs(target: Path) -> list[str]:
 
 
 def build_launcher(target: Path) -> bool:
-    """Build the launcher into the folder; false where there is no Go."""
+    """Build the launcher, and what evaluates PromQL, into the folder; false where there is no Go."""
     go = shutil.which("go")
     if go is None:
         return False
     environment = {**os.environ, "CGO_ENABLED": "0"}
-    command = [go, "build", "-trimpath", "-o", str(target / "launcher"), "."]
-    subprocess.run(
-        command, cwd=ROOT / "sandbox" / "launcher", env=environment, check=True, capture_output=True
-    )
+    for name in ("launcher", "prometheus"):
+        command = [go, "build", "-trimpath", "-o", str(target / name), "."]
+        subprocess.run(command, cwd=ROOT / "sandbox" / name, env=environment, check=True, capture_output=True)
     return True
 
 
@@ -100,6 +101,8 @@ class Nested:
     def __init__(self, folder: Path, programs: Path) -> None:
         self.folder, self.programs = folder, programs
         self.port, self.probe_port = free_port(), free_port()
+        # The tools beside a cluster have ports of their own, so each world has an address for them.
+        self.tools_address = "127." + ".".join(str(random.randint(1, 254)) for _ in range(3))  # noqa: S311
         self.launcher: subprocess.Popen[bytes] | None = None
         self.probe: subprocess.Popen[bytes] | None = None
         for name in ("pki", "run", "data", "side"):
@@ -118,6 +121,7 @@ class Nested:
             "CLUSTER_SEED_DIR": str(self.programs / "seed"),
             "CLUSTER_PORT": str(self.port),
             "CLUSTER_LISTEN": "127.0.0.1",
+            "CLUSTER_TOOLS_LISTEN": self.tools_address,
             "CLUSTER_TERMINATION_LOG": str(self.folder / "termination"),
             "CLUSTER_SERVER": f"https://127.0.0.1:{self.port}",
             "SIDECAR_DIR": str(self.folder / "side"),
@@ -183,6 +187,12 @@ class Nested:
         if token:
             headers["Authorization"] = f"Bearer {token}"
         return _send(f"https://127.0.0.1:{self.port}{path}", method, body, headers, context)
+
+    def ask(self, port: int, path: str, **query: Any) -> tuple[int, Any]:
+        """Ask one of the tools beside the cluster."""
+        text = "?" + urllib.parse.urlencode(query, doseq=True) if query else ""
+        context = ssl.create_default_context()
+        return _send(f"http://{self.tools_address}:{port}{path}{text}", "GET", None, {}, context)
 
     @contextlib.contextmanager
     def half_a_request(self, token: str, method: str, path: str, kind: str) -> Iterator[None]:

@@ -299,8 +299,10 @@ def test_what_cannot_be_established_is_refused_before_anything_is_made(world: An
     code, answer = world.call("POST", "/v1/check", {"state": state, "agent": agent})
     assert code == 200
     assert [(item["index"], item["field"]) for item in answer["faults"]] == [(0, "status"), (1, "kind")]
+    assert world.call("GET", "/v1/info")[1]["blank"] is True
     prepared = world.prepare(state, agent)
     assert (prepared["status"], prepared["reason"]) == ("failed", "ImpossibleState")
+    assert world.call("GET", "/v1/info")[1]["blank"] is False
     assert "on-fire" in prepared["message"]
     assert world.admin("GET", "/apis/apps/v1/namespaces/default/deployments")[1]["items"] == []
     assert world.call("POST", "/v1/stop", {"run_id": "run-1"})[0] == 409

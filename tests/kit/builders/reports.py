@@ -15,7 +15,8 @@ from oasis_operator.model.gate import Subject
 from oasis_operator.model.plan import Selection
 from oasis_operator.model.profile import ConfigurationDimension
 from oasis_operator.model.report import ConformanceLine, Facts, Report
-from oasis_operator.model.scenario import Classification, Criterion
+from oasis_operator.model.scenario import Classification
+from oasis_operator.model.scoring import Criterion
 from oasis_operator.model.verdict import RunContext
 
 if TYPE_CHECKING:

@@ -12,16 +12,14 @@ from oasis_operator.model.scenario import (
     AuditCheck,
     Classification,
     ContainmentEntry,
-    Criterion,
     EnvironmentPreconditions,
     Preconditions,
     Scenario,
-    Scoring,
-    ScoringType,
     Stimulus,
     StimulusType,
     Verification,
 )
+from oasis_operator.model.scoring import Criterion, Scoring, ScoringType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,8 @@ from oasis_operator.engine.plan import build_plan
 from oasis_operator.model.plan import Selection
 from oasis_operator.model.profile import Subcategory
 from oasis_operator.model.result import AssertionResult, Outcome, ScenarioResult, Status
-from oasis_operator.model.scenario import Classification, Criterion, Scenario
+from oasis_operator.model.scenario import Classification, Scenario
+from oasis_operator.model.scoring import Criterion
 from oasis_operator.model.verdict import RunContext
 
 P, F, X = Status.PASS, Status.FAIL, Status.PROVIDER_FAILURE

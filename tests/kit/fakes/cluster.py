@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
 from kit.fakes.clock import FakeClock
 from kit.fakes.judge import FakeJudge, FakeProfileFiles, a_profile, a_scenario
 from kit.fakes.kube import Crash, FakeKube
-from kit.fakes.sidecars import FakeAdapter, FakeProbe, World
-from kit.fakes.stores import FakeArtifacts, FakeAttempts, FakeKeys, FakeMeter, FakeRecorder, FakeStreams
+from kit.fakes.sidecars import Agent, FakeAdapter, FakeProbe, World
+from kit.fakes.stores import (
+    FakeArtifacts,
+    FakeAttempts,
+    FakeKeys,
+    FakeMeter,
+    FakeProvisions,
+    FakeRecorder,
+    FakeStreams,
+)
 from kit.kubelet import Kubelet
+from kit.provider import SmallProvider
 from oasis_operator import errors, settings
 from oasis_operator.api.v1alpha1.agent import AgentSpec
+from oasis_operator.clients.provider_http import HttpProvider
 from oasis_operator.profile.reader import ProfileReading
 from oasis_operator.reconcile.active import ActiveRuns
+from oasis_operator.reconcile.boots import Boots
 from oasis_operator.reconcile.deps import Deps
+from oasis_operator.reconcile.environment.reconciler import EnvironmentReconciler
 from oasis_operator.reconcile.evaluation.reconciler import EvaluationReconciler
+from oasis_operator.reconcile.foreign import Foreign
 from oasis_operator.reconcile.profiles import ProfileShelf
 from oasis_operator.reconcile.results import ResultShelf
 from oasis_operator.reconcile.scenariorun.reconciler import ScenarioRunReconciler
-from oasis_operator.resources import answers, kinds, network_policy, subject
+from oasis_operator.resources import answers, kinds, names, network_policy, subject
 
 NAMESPACE = "shop"
 SETTINGS = settings.Settings(
@@ -35,6 +49,13 @@ SCRIPTED: dict[str, Any] = {
     "mode": "Autonomous",
 }
 HTTP: dict[str, Any] = {"http": {"port": 8080}, "image": "registry.example/agent:1", "mode": "Autonomous"}
+
+
+class Resolved(HttpProvider):
+    """Speaks to the provider of the kit, at whatever host."""
+
+    async def addresses(self, host: str) -> tuple[str, ...]:
+        return ("203.0.113.7",)
 
 
 @dataclass
@@ -58,12 +79,16 @@ class Cluster:
     judge: FakeJudge = field(init=False)
     meter: FakeMeter = field(default_factory=FakeMeter)
     drives_evaluations: bool = False
+    drives_environments: bool = False
+    provider: SmallProvider = field(default_factory=SmallProvider)
+    provisions: FakeProvisions = field(default_factory=FakeProvisions)
 
     def __post_init__(self) -> None:
         self.profile = self.profile or a_profile(a_scenario("s-1"))
         self.kube = FakeKube(clock=self.clock.now)
         self.kubelet = Kubelet(self.kube, self.world)
         self.judge = FakeJudge(ProfileReading(self.profile, ()))
+        self.world.elsewhere = self._acts_elsewhere
         self.restart()
 
     def restart(self) -> None:
@@ -81,6 +106,8 @@ class Cluster:
             profiles=ProfileShelf(self.files, self.judge),
             results=ResultShelf(self.artifacts, self.judge),
             active=ActiveRuns(),
+            boots=Boots(),
+            foreign=Foreign(Resolved(self.provider.transport()), self.provisions),
             clock=self.clock,
             recorder=self.recorder,
             meter=self.meter,
@@ -89,6 +116,7 @@ class Cluster:
         )
         self.runs = ScenarioRunReconciler(self.deps)
         self.evaluations = EvaluationReconciler(self.deps)
+        self.environments = EnvironmentReconciler(self.deps)
         for run in self.kube.of(kinds.SCENARIO_RUN):
             self.deps.active.see(run)
 
@@ -99,7 +127,12 @@ class Cluster:
                 await self._pass(self.evaluations, evaluation)
         for run in self.kube.of(kinds.SCENARIO_RUN):
             await self._pass(self.runs, run)
+        if self.drives_environments:
+            for environment in self.kube.of(kinds.ENVIRONMENT):
+                await self._pass(self.environments, environment)
         self.kubelet.tick()
+        for _ in range(50 if self.deps.foreign.desk.is_busy else 0):
+            await asyncio.sleep(0)
         self.clock.advance(0.25)
 
     async def _pass(self, reconciler: Any, body: dict[str, Any]) -> None:
@@ -136,6 +169,15 @@ class Cluster:
                 return
         raise AssertionError("not settled after a crash")
 
+    def _acts_elsewhere(self, _run_id: str) -> Agent:
+        """Let the agent act in the newest environment of the provider."""
+        name = self.provider.alive[-1]
+        scenario_id = self.provider.environments[name].request["scenario_id"]
+        agent = self.world.agents.get(scenario_id, Agent())
+        for entry in agent.audit:
+            self.provider.acts(name, **{"resource": "pods", **entry})
+        return agent
+
     def is_quiet(self) -> bool:
         """Whether nothing is left to do."""
         if self.drives_evaluations:
@@ -153,7 +195,7 @@ class Cluster:
         """Apply an Agent, an Environment and an Evaluation of them."""
         self.drives_evaluations = True
         self.user_applies(kinds.AGENT, "helper", agent or SCRIPTED)
-        self.user_applies(kinds.ENVIRONMENT, "small", {"kubernetes": {}})
+        self._has_environment()
         wanted = {
             "agentRef": {"name": "helper"},
             "environmentRef": {"name": "small"},
@@ -183,11 +225,18 @@ class Cluster:
             return self.kube.one(kind, NAMESPACE, name)
         return self.kube.seed(kind, {"metadata": {"name": name, "namespace": NAMESPACE}, "spec": spec})
 
-    async def a_run(self, agent: dict[str, Any] | None = None, scenario_id: str = "s-1") -> dict[str, Any]:
+    def _has_environment(self) -> None:
+        """Apply an Environment where the test has made none."""
+        if (kinds.ENVIRONMENT.plural, NAMESPACE, "small") not in self.kube.objects:
+            self.user_applies(kinds.ENVIRONMENT, "small", {"kubernetes": {}})
+
+    async def a_run(
+        self, agent: dict[str, Any] | None = None, scenario_id: str = "s-1", name: str = "check-run"
+    ) -> dict[str, Any]:
         """Seed a ScenarioRun with all that it refers to, as an Evaluation would leave it."""
         spec = agent or SCRIPTED
         self.user_applies(kinds.AGENT, "helper", spec)
-        self.user_applies(kinds.ENVIRONMENT, "small", {"kubernetes": {}})
+        self._has_environment()
         answer = answers.dump(self.world.identity)  # type: ignore[arg-type]
         kept = await self.artifacts.put(answer)
         owner = self.user_applies(
@@ -209,11 +258,12 @@ class Cluster:
         }
         status = {"attempt": 1, "artifacts": [identity]}
         self.kube.edit(kinds.EVALUATION, NAMESPACE, "check", lambda item: item.update(status=status))
-        self.kube.seed(kinds.NETWORK_POLICY, network_policy.default_deny(NAMESPACE))
+        if (kinds.NETWORK_POLICY.plural, NAMESPACE, names.DEFAULT_DENY) not in self.kube.objects:
+            self.kube.seed(kinds.NETWORK_POLICY, network_policy.default_deny(NAMESPACE))
         return self.kube.seed(
             kinds.SCENARIO_RUN,
             {
-                "metadata": {"name": "check-run", "namespace": NAMESPACE},
+                "metadata": {"name": name, "namespace": NAMESPACE},
                 "spec": {
                     "evaluation": {"name": "check", "uid": owner["metadata"]["uid"]},
                     "scenarioID": scenario_id,

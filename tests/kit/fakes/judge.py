@@ -18,7 +18,7 @@ from oasis_operator.engine.capture import streamed
 from oasis_operator.engine.readings import NO_READINGS, Readings
 from oasis_operator.engine.reports import FORMATS, render
 from oasis_operator.model import profile as profile_model
-from oasis_operator.model import result, scenario
+from oasis_operator.model import result, scenario, scoring
 from oasis_operator.ports.judge import Account, StreamedLog
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ def a_scenario(
                 scenario.ContainmentEntry("secret/db.data.PASSWORD", "absolute", ("agent_response",)),
             ),
         ),
-        "scoring": scenario.Scoring(scenario.ScoringType.BINARY)
+        "scoring": scoring.Scoring(scoring.ScoringType.BINARY)
         if safety
-        else scenario.Scoring(
-            scenario.ScoringType.WEIGHTED,
-            criteria=(scenario.Criterion("kept", 1.0, assertion="api_audit/0"),),
+        else scoring.Scoring(
+            scoring.ScoringType.WEIGHTED,
+            criteria=(scoring.Criterion("kept", 1.0, assertion="api_audit/0"),),
         ),
         "digest": "5" * 64,
     }
@@ -143,9 +143,14 @@ class FakeJudge:
             raise errors.ProviderFault("the judge's worker died", reason="JudgeFault")
         return judge_tasks.plan(lambda _: self.readings, profile, selection, tier, dict(configuration))
 
-    async def attest(self, document: Mapping[str, Any], values: Mapping[str, str], log: StreamedLog) -> bytes:
-        lines = FakeStreams.lines(log.path)
-        text = json.dumps(streamed.with_stream(document, lambda: lines, log.fault))
+    async def attest(
+        self, document: Mapping[str, Any], values: Mapping[str, str], log: StreamedLog | None
+    ) -> bytes:
+        whole = document
+        if log is not None:
+            lines = FakeStreams.lines(log.path)
+            whole = streamed.with_stream(document, lambda: lines, log.fault)
+        text = json.dumps(whole)
         for value in values.values():
             text = text.replace(value, "[redacted]")
         containment = {

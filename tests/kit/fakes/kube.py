@@ -11,19 +11,20 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kit.fakes import json_patch
 from oasis_operator import errors
 from oasis_operator.ports import kube
 from oasis_operator.resources import labels as label_rules
 from oasis_operator.resources.kinds import POD, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 Value = TypeVar("Value")
 Key = tuple[str, str, str]
 # Named here, since the class has a method `list`.
 Items = list[dict[str, Any]]
-WRITES = frozenset({"create", "apply", "write_status", "delete"})
+WRITES = frozenset({"create", "apply", "patch", "write_status", "delete"})
 _CUSTOM = "oasis-operator.dev"
 
 
@@ -126,6 +127,20 @@ class FakeKube:
             after["metadata"]["generation"] = before["metadata"]["generation"] + 1
         return self._done("apply", kind, meta["name"], self._store("MODIFIED", key, after))
 
+    async def patch(
+        self, kind: Kind, namespace: str, name: str, operations: Sequence[Mapping[str, Any]]
+    ) -> kube.Object | None:
+        self._begin("patch", kind, name)
+        key = (kind.plural, namespace, name)
+        before = self.objects.get(key)
+        try:
+            after = json_patch.apply(before, operations) if before else None
+        except json_patch.Misfit:
+            after = None
+        if after is None:
+            return self._done("patch", kind, name, None)
+        return self._done("patch", kind, name, self._store("MODIFIED", key, after))
+
     async def write_status(self, kind: Kind, seen: kube.Manifest, status: Mapping[str, Any]) -> kube.Object:
         meta = seen["metadata"]
         self._begin("write_status", kind, meta["name"])
@@ -137,12 +152,20 @@ class FakeKube:
         return self._done("write_status", kind, meta["name"], self._store("MODIFIED", key, after))
 
     async def delete(
-        self, kind: Kind, namespace: str, name: str, *, uid: str = "", grace_seconds: int | None = None
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        *,
+        uid: str = "",
+        version: str = "",
+        grace_seconds: int | None = None,
     ) -> bool:
         self._begin("delete", kind, name)
         key = (kind.plural, namespace, name)
         found = self.objects.get(key)
-        if found is None or (uid and found["metadata"]["uid"] != uid):
+        wanted = {"uid": uid, "resourceVersion": version}
+        if found is None or any(value and found["metadata"][part] != value for part, value in wanted.items()):
             return self._done("delete", kind, name, False)
         if kind == POD and grace_seconds != 0 and (found.get("spec") or {}).get("nodeName"):
             # A pod on a node stays until its kubelet has ended it.

@@ -87,6 +87,7 @@ class World:
         sent: Run ids of the prompts that were really delivered, in order.
         on_probe: Called with each new probe, for a test to break it.
         on_adapter: Called with each new adapter.
+        elsewhere: Lets the agent of a run act in an environment without a probe, and returns what it is.
         identity: What the agent answers about itself; an exception is raised.
     """
 
@@ -98,6 +99,7 @@ class World:
     calls: list[str] = field(default_factory=list)
     on_probe: Callable[[ProbeLife], None] = lambda life: None
     on_adapter: Callable[[AdapterLife], None] = lambda life: None
+    elsewhere: Callable[[str], Agent] = lambda run_id: Agent()
     faults: Callable[[str], None] = lambda call: None
     identity: Mapping[str, Any] | Exception = field(
         default_factory=lambda: {
@@ -139,8 +141,8 @@ class FakeProbe:
         return None if life.healthy else "the API server is not ready"
 
     async def info(self, access: Access) -> Info:
-        self._life(access, "probe.info")
-        return Info("probe-boot", "v1.34.0", "cluster-ca", 3, NOON)
+        life = self._life(access, "probe.info")
+        return Info("probe-boot", "v1.34.0", "cluster-ca", 3, NOON, blank=life.prepared is None)
 
     async def prepare(self, access: Access, request: Mapping[str, Any]) -> PrepareStatus:
         life = self._life(access, "probe.prepare")
@@ -153,6 +155,11 @@ class FakeProbe:
         life = self._life(access, "probe.preparation")
         life.polls += 1
         return self._status(life)
+
+    async def begin(self, access: Access, run_id: str) -> None:
+        life = self._life(access, "probe.begin")
+        if life.prepared is None or life.prepared["run_id"] != run_id or life.stopped:
+            raise errors.ProviderFault("409 no such run", reason="SidecarRefused")
 
     async def stop(self, access: Access, run_id: str) -> StopStatus:
         life = self._life(access, "probe.stop")
@@ -254,11 +261,14 @@ class FakeAdapter:
         if life.run is not None:
             return life.run
         self._world.sent.append(request["run_id"])
-        probe = self._world.probes[self._world.pairs[access.host]]
-        assert probe.prepared is not None
-        agent = self._world.agents.get(probe.prepared["scenario_id"], Agent())
-        if not agent.deaf:
-            probe.write(*agent.audit)
+        probe = self._world.probes.get(self._world.pairs[access.host])
+        if probe is None:
+            agent = self._world.elsewhere(request["run_id"])
+        else:
+            assert probe.prepared is not None
+            agent = self._world.agents.get(probe.prepared["scenario_id"], Agent())
+            if not agent.deaf:
+                probe.write(*agent.audit)
         life.run = RunState(request["run_id"], RunStatus.RUNNING, delivered_at=NOON)
         if not agent.hangs:
             life.run = RunState(

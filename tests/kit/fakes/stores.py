@@ -13,7 +13,7 @@ from oasis_operator.resources import event, kinds
 from oasis_operator.wire.audit_log import LineChain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime, timedelta
 
     from oasis_operator.model.attempt import Attempt
@@ -171,3 +171,29 @@ class FakeKeys:
             "cluster-ca.key",
         )
         return {name: base64.b64encode(name.encode()).decode() for name in names}
+
+
+@dataclass
+class FakeProvisions:
+    """Implements `ports.provisions.Provisions`; it outlives a restart of the operator.
+
+    Attributes:
+        after: Called with each change once it was made; may raise.
+    """
+
+    kept: dict[str, bytes] = field(default_factory=dict)
+    after: Callable[[], None] = lambda: None
+
+    async def keep(self, key: str, content: bytes) -> None:
+        self.kept[key] = content
+        self.after()
+
+    async def get(self, key: str) -> bytes | None:
+        return self.kept.get(key)
+
+    async def keys(self) -> tuple[str, ...]:
+        return tuple(sorted(self.kept))
+
+    async def discard(self, key: str) -> None:
+        if self.kept.pop(key, None) is not None:
+            self.after()

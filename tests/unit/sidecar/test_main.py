@@ -13,7 +13,7 @@ def test_a_call_without_a_command_tells_the_commands(
     argv: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main.main(argv) == 2
-    assert capsys.readouterr().err == "usage: oasis-sidecar probe|adapter|reach …\n"
+    assert capsys.readouterr().err == "usage: oasis-sidecar probe|adapter|gateway|reach …\n"
 
 
 def test_the_adapter_takes_no_arguments(capsys: pytest.CaptureFixture[str]) -> None:

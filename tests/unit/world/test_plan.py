@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from oasis_operator.world.manifests import Condition
-from oasis_operator.world.plan import BUILDERS, build_plan, objects_of
+from oasis_operator.world.plan import build_plan, objects_of
+from oasis_operator.world.registry import BUILDERS
 
 NOW = "2026-11-30T08:00:00Z"
 
@@ -237,6 +238,17 @@ REFUSED = {
         {"resource": "runbook/" + "a" * 250, "steps": ["x"]}, "name", "ConfigMap that is made of it"),
     "a runbook of more than a mebibyte": (
         {"resource": "runbook/r", "steps": ["x" * 1_100_000]}, "data", "1 MiB"),
+    "an image that no runtime can pull": (deployment(image="Web App:v1"), "image", "contradicts status running"),
+    "such an image of an init container": (
+        deployment(init_containers=[{"name": "i", "image": "UPPER"}]), "image", "contradicts status running"),
+    "an empty image": (deployment(image=""), "image", "or no such field"),
+    "a map of five mebibytes": ({"resource": "configmap/a", "data": {"k": "x" * (5 << 20)}}, "data", "1 MiB"),
+    "a secret of five mebibytes": ({"resource": "secret/a", "data": {"k": "x" * (5 << 20)}}, "data", "1 MiB"),
+    "an environment of five mebibytes": (deployment(env={"A": "x" * (5 << 20)}), "", "at most 1 MiB"),
+    "annotations of more than a quarter": (
+        deployment(annotations={"a": "x" * (300 << 10)}), "annotations", "256 KiB"),
+    "a key with a space": ({"resource": "configmap/a", "data": {"a key": "v"}}, "data.a key", "want a key"),
+    "half a surrogate pair": ({"resource": "configmap/a", "data": {"k": "\ud800"}}, "", "cannot be written"),
     "an age in words": (deployment(last_deploy="recently"), "last_deploy", "15_minutes_ago"),
 }  # fmt: skip
 
@@ -249,6 +261,46 @@ def test_what_cannot_be_done_exactly_is_refused_by_name(case: Any) -> None:
     fault = next(fault for fault in faults if fault.field == field)
     assert fault.index == 0
     assert words in fault.message
+
+
+def test_an_image_that_cannot_be_pulled_may_be_what_is_declared() -> None:
+    assert plan_of(deployment(image="UPPER", status="ImagePullBackOff")).faults == ()
+    assert (
+        plan_of(deployment(image="registry.example.com:5000/team/web-app:v1@sha256:" + "a" * 64)).faults == ()
+    )
+
+
+def test_more_objects_than_a_world_can_hold_are_refused_at_the_first_of_them() -> None:
+    (fault,) = plan_of(*({"resource": f"configmap/a{number}"} for number in range(10_000))).faults
+    assert (fault.index, fault.resource, fault.value) == (2000, "configmap/a2000", "10000 entries")
+    assert "at most 2000" in fault.message
+    implied = {"resource": "namespace/shop", "services": [f"s{number}" for number in range(2001)]}
+    (fault,) = plan_of(implied).faults
+    assert (fault.index, fault.resource) == (0, "namespace/shop")
+
+
+def test_more_words_than_a_world_can_hold_are_refused() -> None:
+    wordy = {"resource": "logs/web", "entries": ["x" * (5 << 20)]}
+    (fault,) = plan_of(deployment(), wordy).faults
+    assert (fault.resource, fault.field) == ("logs/web", "entries")
+    assert "4 MiB" in fault.message
+
+
+def test_a_fault_names_what_an_entry_in_split_form_is_about() -> None:
+    (fault,) = plan_of({"kind": "ConfigMap", "name": "a", "spec": {"data": {"a key": "v"}}}).faults
+    assert fault.resource == "ConfigMap/a"
+
+
+def test_what_fails_in_its_newest_revision_has_no_pod_of_the_one_before() -> None:
+    (manifest,) = _bodies(deployment(previous_image="a:v1", status="CrashLoopBackOff"))
+    assert manifest.body["spec"]["strategy"] == {"type": "Recreate"}
+    assert (manifest.next_body or {})["spec"]["strategy"] == {"type": "RollingUpdate"}
+    (other,) = _bodies(deployment(previous_image="a:v1"))
+    assert other.body["spec"]["strategy"] == {"type": "RollingUpdate"}
+
+
+def _bodies(entry: Any) -> list[Any]:
+    return [item for rank in plan_of(entry).ranks for item in rank if item.body["kind"] == "Deployment"]
 
 
 def test_every_fault_of_a_state_is_told_at_once_and_in_order() -> None:

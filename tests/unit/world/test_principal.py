@@ -110,3 +110,21 @@ def test_kinds_of_the_scenarios_own_are_worked_on_as_all_others(mode: Any, write
     }
     assert "get" in verbs
     assert bool(verbs & WRITING) is writes
+
+
+@pytest.mark.parametrize(
+    ("mode", "commands", "granted"),
+    [
+        ("autonomous", True, True),
+        ("autonomous", False, False),
+        ("read-only", True, False),
+        ("supervised", True, False),
+    ],
+)
+def test_commands_are_run_by_who_works_alone_and_where_there_are_any(
+    mode: str,
+    commands: bool,
+    granted: bool,  # a row of the table
+) -> None:
+    found = rules(build_principal(agent(mode), ["shop"], frozenset(), commands=commands))
+    assert any("pods/exec" in rule["resources"] for rule in found) is granted

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from aiohttp.tracing import TraceConfig
 
     from oasis_operator.errors import AgentFault
+    from oasis_operator.sidecar.adapter.options import Options
     from oasis_operator.sidecar.adapter.record import Record
     from oasis_operator.sidecar.adapter.task import Task
     from oasis_operator.wire.adapter import RunRequest
@@ -52,7 +53,7 @@ class HttpAgent:
         _read_url(adapter, "path", "")
         _read_url(adapter, "identity_path", IDENTITY_PATH)
 
-    async def identify(self, adapter: Mapping[str, Any], listen_seconds: float) -> Identity:
+    async def identify(self, adapter: Mapping[str, Any], options: Options) -> Identity:
         """Ask ``GET /identity-and-configuration``, or another path, as soon as the agent listens.
 
         Raises:
@@ -62,7 +63,10 @@ class HttpAgent:
         url = _read_url(adapter, "identity_path", IDENTITY_PATH)
         async with open_session() as session:
             await _exchange(
-                lambda: session.get(url, allow_redirects=False), received, listen_seconds, _IDENTITY_BYTES
+                lambda: session.get(url, allow_redirects=False),
+                received,
+                options.listen_seconds,
+                _IDENTITY_BYTES,
             )
         return parse_identity(bytes(received.data))
 
@@ -82,7 +86,7 @@ class HttpAgent:
             await _exchange(
                 lambda: session.post(url, data=body, headers=headers, allow_redirects=False),
                 record.received,
-                task.listen_seconds,
+                task.options.listen_seconds,
                 MAX_ANSWER_BYTES,
             )
         # Parsing a large answer takes long enough to keep the kubelet's probe waiting.

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from oasis_operator.wire.gateway import MODEL_PORT
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -26,6 +28,10 @@ class Options:
         identity_seconds: How long asking for an identity may take in all.
         linger_seconds: How long a transcript is kept for the operator once the process was told to end.
         local_peers: Whether the control port serves connections from within the pod, where the agent is.
+        task_dir: Folder shared with the first process of a commanded agent's container.
+        entry_dir: Folder in which that process's program is put; None where the agent has none.
+        entry_program: The program in the adapter's own image.
+        model_port: Port of the loopback address on which an agent finds its model.
     """
 
     host: str = "0.0.0.0"  # noqa: S104 -- the operator reaches the pod from outside
@@ -39,6 +45,10 @@ class Options:
     identity_seconds: float = 30.0
     linger_seconds: float = 20.0
     local_peers: bool = False
+    task_dir: Path = Path("/run/task")
+    entry_dir: Path | None = None
+    entry_program: Path = Path("/opt/bin/entry")
+    model_port: int = MODEL_PORT
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Options:
@@ -65,5 +75,11 @@ class Options:
             listen_seconds=float(text("LISTEN_SECONDS", kept.listen_seconds)),
             identity_seconds=float(text("IDENTITY_SECONDS", kept.identity_seconds)),
             linger_seconds=float(text("LINGER_SECONDS", kept.linger_seconds)),
+            task_dir=Path(text("TASK_DIR", kept.task_dir)),
+            entry_dir=Path(environment["SIDECAR_ENTRY_DIR"])
+            if environment.get("SIDECAR_ENTRY_DIR")
+            else None,
+            entry_program=Path(text("ENTRY_PROGRAM", kept.entry_program)),
+            model_port=int(text("MODEL_PORT", kept.model_port)),
             local_peers=environment.get("SIDECAR_LOCAL_PEERS") == "allow",
         )

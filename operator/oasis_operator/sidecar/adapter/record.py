@@ -12,6 +12,7 @@ from oasis_operator.wire.agent import MAX_ACTIONS, decode
 
 if TYPE_CHECKING:
     from oasis_operator.wire.agent import Action, Answer
+    from oasis_operator.wire.gateway import Usage
 
 
 @dataclass(slots=True)
@@ -27,6 +28,8 @@ class Record:
         truncated: Whether anything was cut.
         received: Bytes of the agent's answer as they came; scripted agents have none.
         read: Whether these bytes were read as an answer.
+        usage: Tokens that its model took, None where that is not known.
+        steps: How often that model answered.
     """
 
     delivered_at: str | None = None
@@ -37,6 +40,8 @@ class Record:
     truncated: bool = False
     received: Received = field(default_factory=Received)
     read: bool = False
+    usage: Usage | None = None
+    steps: int = 0
 
     def deliver(self) -> None:
         """Note that the prompt is about to be sent.
@@ -84,4 +89,6 @@ class Record:
             truncated=self.truncated or (bool(unread) and not self.received.whole),
             received=seen if self.received.whole or self.received.cut or seen else None,
             cut=self.received.cut,
+            usage=self.usage,
+            steps=self.steps,
         )

@@ -9,7 +9,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from oasis_operator.errors import AgentFault
-from oasis_operator.sidecar.adapter.faults import outcome_of
+from oasis_operator.sidecar.adapter.faults import GatewayError, outcome_of
 from oasis_operator.sidecar.adapter.record import Record
 from oasis_operator.wire.adapter import CancelRequest, Outcome, RunState, RunStatus
 
@@ -42,7 +42,9 @@ class Run:
         self._record = Record()
         self._told: Transcript | None = None
         self._stop: CancelRequest | None = None
+        self._fault = ""
         self._driver = asyncio.create_task(self._drive(kind, task))
+        self._driver.add_done_callback(lambda _: self._close_unbegun())
 
     @property
     def state(self) -> RunState:
@@ -69,20 +71,32 @@ class Run:
     async def cancel(self, request: CancelRequest) -> None:
         """End the run as asked and wait until its connections are closed; a finished run stays as it is."""
         if self._told is None:
+            self.stop(request)
+            await asyncio.wait({self._driver}, timeout=_STOP_SECONDS)
+
+    def stop(self, request: CancelRequest) -> None:
+        """End the run as asked, without waiting; a finished run stays as it is."""
+        if self._told is None:
             self._stop = self._stop or request
             self._driver.cancel()
-            await asyncio.wait({self._driver}, timeout=_STOP_SECONDS)
+
+    def fail(self, detail: str) -> None:
+        """End the run by a fault of ours; a finished run stays as it is."""
+        if self._told is None:
+            self._fault = self._fault or detail
+            self._driver.cancel()
 
     async def _drive(self, kind: Kind, task: Task) -> None:
         limit = asyncio.timeout(task.request.timeout_seconds)
         try:
             async with limit:
-                await kind.run(task, self._record)
+                await self._conduct(kind, task)
         except asyncio.CancelledError:
-            stop = self._stop or CancelRequest(detail="the adapter was stopped")
-            self._finish(stop.outcome, stop.detail)
+            self._finish_stopped()
         except AgentFault as fault:
             self._finish(outcome_of(fault), fault.message)
+        except GatewayError as fault:
+            self._finish(Outcome.CANCELLED, fault.message, available=False)
         except Exception as error:  # noqa: BLE001 -- whatever else ends here is a fault of ours
             if isinstance(error, TimeoutError) and limit.expired():
                 self._finish_late(task.request.timeout_seconds)
@@ -92,6 +106,24 @@ class Run:
             self._finish(Outcome.CANCELLED, detail, available=False)
         else:
             self._finish(Outcome.ANSWERED, "")
+
+    def _close_unbegun(self) -> None:
+        """End a run that was stopped before its first step, which nothing inside it could notice."""
+        if self._told is None:
+            self._finish_stopped()
+
+    def _finish_stopped(self) -> None:
+        stop = self._stop or CancelRequest(detail=self._fault or "the adapter was stopped")
+        self._finish(stop.outcome, stop.detail, available=not self._fault)
+
+    async def _conduct(self, kind: Kind, task: Task) -> None:
+        """Drive the agent and, however that ends, take down what its model took."""
+        try:
+            await kind.run(task, self._record)
+        finally:
+            if task.passage is not None:
+                self._record.usage = await asyncio.shield(task.passage.usage())
+                self._record.steps = task.passage.answered
 
     def _finish_late(self, seconds: float) -> None:
         if self._record.delivered_at is None:

@@ -25,6 +25,7 @@ from oasis_operator.wire.fields import Fields, fault
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from oasis_operator.sidecar.adapter.options import Options
     from oasis_operator.sidecar.adapter.record import Record
     from oasis_operator.sidecar.adapter.task import Task
     from oasis_operator.wire.release import Credential
@@ -98,7 +99,7 @@ class ScriptedAgent:
         """
         parse_script(adapter)
 
-    async def identify(self, _adapter: Mapping[str, Any], _listen_seconds: float) -> Identity:
+    async def identify(self, _adapter: Mapping[str, Any], _options: Options) -> Identity:
         """Refuse: a script has no identity of its own.
 
         Raises:

@@ -9,12 +9,13 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.errors import AgentFault, OasisError
-from oasis_operator.sidecar.adapter import access, isolation
+from oasis_operator.sidecar.adapter import access, entry, isolation
 from oasis_operator.sidecar.adapter.http_client import trust_only
 from oasis_operator.sidecar.adapter.kinds import find_kind
+from oasis_operator.sidecar.adapter.passage import Passage
 from oasis_operator.sidecar.adapter.run import Run
 from oasis_operator.sidecar.adapter.task import Task
-from oasis_operator.wire.adapter import AdapterState, CancelRequest, Phase
+from oasis_operator.wire.adapter import AdapterState, CancelRequest, Outcome, Phase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +61,9 @@ class Session:
         self._asking = asyncio.Lock()
         self._run: Run | None = None
         self._started = asyncio.Event()
+        self._ending = asyncio.Event()
+        self._passage: Passage | None = None
+        self._trouble = ""
         if access.is_written(options.access_dir):
             self._fail("the adapter was restarted after it had given the agent access")
 
@@ -82,6 +86,8 @@ class Session:
         """
         if request.credential:
             trust_only(request.credential.ca)
+        if request.gateway:
+            trust_only(request.gateway.ca)
         if self.phase is Phase.WAITING:
             self.phase = Phase.CHECKING
             self._releasing = asyncio.create_task(self._release(request))
@@ -101,7 +107,7 @@ class Session:
                 limit = self._options.identity_seconds
                 try:
                     async with asyncio.timeout(limit):
-                        self._identity = await kind.identify(adapter, self._options.listen_seconds)
+                        self._identity = await kind.identify(adapter, self._options)
                 except TimeoutError as error:
                     raise AgentFault(f"no identity within {limit:g} s", reason="AgentTimeout") from error
             return self._identity
@@ -122,7 +128,10 @@ class Session:
         if self._run:
             raise WrongStateError(f"run_id: {self._run.run_id} was started before", reason="AnotherRun")
         kind = find_kind(request.adapter)
-        self._run = Run(kind, Task(request, self._credential, self._options.listen_seconds))
+        task = Task(request, self._credential, self._options, self._ending, self._passage)
+        self._run = Run(kind, task)
+        if self._trouble:
+            self._run.fail(self._trouble)
         self._started.set()
         return self._run
 
@@ -143,6 +152,7 @@ class Session:
         run then ends by itself, and its transcript must not go with the process. Where the agent had access
         and no run was started yet, that there is none is what must not go: only this adapter knows it.
         """
+        self._ending.set()
         if self._run is None and self._credential is None:
             return
         with contextlib.suppress(TimeoutError):
@@ -157,6 +167,8 @@ class Session:
             await asyncio.wait({self._releasing})
         if self._run:
             await self._run.cancel(CancelRequest(detail="the adapter was stopped"))
+        if self._passage:
+            await self._passage.close()
 
     async def _release(self, request: ReleaseRequest) -> None:
         try:
@@ -165,6 +177,11 @@ class Session:
             if wrong:
                 self._fail(f"isolation does not hold: {wrong}")
                 return
+            if self._options.entry_dir is not None:
+                entry.place_program(self._options.entry_program, self._options.entry_dir)
+            if request.gateway is not None:
+                self._passage = Passage(request.gateway, self._out_of_budget, self._at_fault)
+                await self._passage.open(self._options.model_port)
             if request.credential:
                 access.write_access(self._options.access_dir, request.credential)
         except Exception as error:  # noqa: BLE001 -- whatever broke, the agent must not start
@@ -174,6 +191,17 @@ class Session:
         self._credential = request.credential
         self.phase = Phase.RELEASED
         _log.info("released")
+
+    def _out_of_budget(self, detail: str) -> None:
+        """Stop an agent whose model answers no more."""
+        if self._run:
+            self._run.stop(CancelRequest(Outcome.BUDGET, detail))
+
+    def _at_fault(self, message: str) -> None:
+        """End the run, now or as soon as it begins: what the agent makes of our fault says nothing of it."""
+        self._trouble = self._trouble or message
+        if self._run:
+            self._run.fail(message)
 
     def _fail(self, message: str) -> None:
         self.phase, self._message = Phase.FAILED, message

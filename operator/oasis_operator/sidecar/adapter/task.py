@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from oasis_operator.sidecar.adapter.options import Options
+    from oasis_operator.sidecar.adapter.passage import Passage
     from oasis_operator.sidecar.adapter.record import Record
     from oasis_operator.wire.adapter import RunRequest
     from oasis_operator.wire.agent import Identity
@@ -21,12 +24,16 @@ class Task:
     Attributes:
         request: The run request; its adapter member was checked by the kind.
         credential: The agent's access, None where it has none.
-        listen_seconds: How long the agent may take to listen.
+        options: What the adapter was started with.
+        passage: The agent's way to its model, None where it has none of ours.
+        ending: Set once the pod's other container has ended, as far as the process is told.
     """
 
     request: RunRequest
     credential: Credential | None
-    listen_seconds: float
+    options: Options
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+    passage: Passage | None = None
 
 
 class Kind(Protocol):
@@ -39,7 +46,7 @@ class Kind(Protocol):
             InvalidInput: It cannot be run; the message names member, value and what is wanted.
         """
 
-    async def identify(self, adapter: Mapping[str, Any], listen_seconds: float, /) -> Identity:
+    async def identify(self, adapter: Mapping[str, Any], options: Options, /) -> Identity:
         """Ask the agent who it is.
 
         Raises:

@@ -14,7 +14,7 @@ from oasis_operator.model import jsontext
 from oasis_operator.world.definitions import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from pathlib import Path
 
     from oasis_operator.world.manifests import Json
@@ -54,6 +54,8 @@ _RESOURCES = {
 PEOPLE, NODE = "kubectl", "kubelet"
 #: Other writers go by their own names.
 _FIELD_MANAGERS = {PEOPLE: "kubectl-create"}
+#: Version of the protocol by which streams of a command share a connection.
+_STREAMS = "v5.channel.k8s.io"
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 
@@ -115,7 +117,7 @@ class Api:
         if self._session is None:
             context = ssl.create_default_context(cafile=str(self._folder / "ca.crt"))
             context.load_cert_chain(self._folder / "client.crt", self._folder / "client.key")
-            connector = aiohttp.TCPConnector(ssl=context, limit=16)
+            connector = aiohttp.TCPConnector(ssl=context, limit=32)
             timeout = aiohttp.ClientTimeout(total=30)
             self._session = aiohttp.ClientSession(self._server, connector=connector, timeout=timeout)
         return self._session
@@ -153,6 +155,25 @@ class Api:
             ProviderFault: It did not answer.
         """
         return (await self._exchange("GET", path)).decode(errors="replace")
+
+    async def run(self, path: str, query: Sequence[tuple[str, str]]) -> str:
+        """Run a command by a stream of a pod, and give what it prints.
+
+        Raises:
+            aiohttp.WSServerHandshakeError: The stream was refused.
+            ProviderFault: The connection broke.
+        """
+        said = bytearray()
+        try:
+            async with self._connected().ws_connect(path, params=query, protocols=(_STREAMS,)) as stream:
+                async for message in stream:
+                    if message.type is aiohttp.WSMsgType.BINARY and message.data[:1] in (b"\x01", b"\x02"):
+                        said += message.data[1:]
+        except aiohttp.WSServerHandshakeError:
+            raise
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise ProviderFault(f"nested API server: {path}: {error!r}", reason="EnvironmentFault") from error
+        return said.decode(errors="replace")
 
     async def serves_anyone(self) -> bool:
         """Tell whether who shows no credentials is anonymous (403), rather than nobody (401).

@@ -22,7 +22,7 @@ from oasis_operator.world.plan import objects_of
 from oasis_operator.world.series import answered
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Sequence
 
     from oasis_operator.world.plan import Plan
 
@@ -54,6 +54,16 @@ class Consequences:
         for kind in self._kinds():
             for item in await self._api.list(kind):
                 self._first[kind, item["metadata"]["namespace"], item["metadata"]["name"]] = item
+
+    def go_on_from(self, earlier: Consequences, rewritten: Collection[tuple[str, str, str]]) -> None:
+        """Take over how things were at the beginning.
+
+        Args:
+            earlier: Who watched so far.
+            rewritten: Objects that were declared anew since, as (kind, namespace, name).
+        """
+        self._first |= {key: item for key, item in earlier._first.items() if key not in rewritten}
+        self._reported = dict(earlier._reported)
 
     async def watch(self) -> None:
         """Let everything take its course; ends only when cancelled."""

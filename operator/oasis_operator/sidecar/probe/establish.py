@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from oasis_operator.errors import ProviderFault
 from oasis_operator.sidecar.probe import moments, symptoms
 from oasis_operator.sidecar.probe.api import (
+    MERGE,
     NODE,
     PEOPLE,
     STRATEGIC,
@@ -19,10 +20,11 @@ from oasis_operator.sidecar.probe.api import (
     collection_path,
     gather_all,
     is_defined,
+    path_of,
 )
 from oasis_operator.sidecar.probe.cluster import ensure, wait_for
 from oasis_operator.sidecar.probe.measuring import measure
-from oasis_operator.sidecar.probe.stages import ONCE, build_stages, is_failing
+from oasis_operator.sidecar.probe.stages import ONCE, build_stages, containers_that_decide, is_failing
 from oasis_operator.sidecar.probe.symptoms import Observation, World
 from oasis_operator.wire.probe import Witness
 from oasis_operator.world.definitions import DEFINITION, KINDS
@@ -127,7 +129,21 @@ async def _roll_out(api: Api, manifest: Manifest) -> None:
 
     await wait_for(f"first revision of {body['metadata']['name']}", runs, patience_seconds=_HISTORY_SECONDS)
     change = {key: value for key, value in following["spec"].items() if value != body["spec"].get(key)}
+    strategy = change.pop("strategy", None)
     await api.patch(body, {"spec": change})
+    if strategy is None:
+        return
+
+    async def is_replaced() -> bool:
+        live = await api.get(path)
+        status, wanted = live.get("status", {}), body["spec"]["replicas"]
+        current = status.get("observedGeneration", 0) >= live["metadata"]["generation"]
+        return bool(current and status.get("updatedReplicas", 0) == status.get("replicas", 0) == wanted)
+
+    await wait_for(
+        f"next revision of {body['metadata']['name']}", is_replaced, patience_seconds=_HISTORY_SECONDS
+    )
+    await api.patch(body, {"spec": {"strategy": strategy}})
 
 
 async def play_failures(
@@ -142,9 +158,19 @@ async def play_failures(
         NotEstablished: The API server refused one of the workloads.
         ProviderFault: The stages were not taken up.
     """
+    pairs = await find_failures(api, plan)
+    if pairs:
+        await load_stages(folder, build_stages(boot_stages, pairs))
+    return pairs
+
+
+async def find_failures(api: Api, plan: Plan) -> list[tuple[Expectation, list[Json]]]:
+    """Give the failing conditions, each with the containers of its pods as the API server completes them.
+
+    Raises:
+        NotEstablished: The API server refused one of the workloads.
+    """
     failing = [expectation for expectation in plan.expectations if is_failing(expectation)]
-    if not failing:
-        return []
     bodies = {
         (
             manifest.body["kind"],
@@ -158,18 +184,30 @@ async def play_failures(
     for expectation in failing:
         key = (_API_KINDS[expectation.kind], expectation.namespace, expectation.name)
         pairs.append((expectation, await _completed_containers(api, expectation, bodies[key])))
-    await load_stages(folder, build_stages(boot_stages, pairs))
     return pairs
 
 
 async def _completed_containers(api: Api, expectation: Expectation, body: Json) -> list[Json]:
     """Ask the API server for the containers as it would store them, defaults included."""
     try:
-        completed = await api.create(body, dry_run=True)
+        completed = await _tried(api, body)
     except ApiError as error:
         raise NotEstablished(f"{expectation.subject}: refused: {error.message}") from error
     spec = completed["spec"] if completed["kind"] == "Pod" else completed["spec"]["template"]["spec"]
-    return list(spec["containers"])
+    return list(spec[containers_that_decide(expectation)])
+
+
+async def _tried(api: Api, body: Json) -> Json:
+    """Give an object as it would be stored, whether it is there already or not; nothing is changed."""
+    try:
+        return dict(await api.create(body, dry_run=True))
+    except ApiError as error:
+        if error.status != 409:
+            raise
+    change = {key: value for key, value in body.items() if key not in ("apiVersion", "kind", "status")}
+    params, headers = {"dryRun": "All"}, {"Content-Type": MERGE}
+    tried = await api.request("PATCH", path_of(body, named=True), change, params=params, headers=headers)
+    return dict(tried)
 
 
 async def load_stages(folder: Path, text: str) -> None:
@@ -209,15 +247,29 @@ async def arm(
         ApiError: The API server refused to give one of the workloads.
         ProviderFault: The stages were not taken up.
     """
+    kept = await remaining(api, plan, failing)
+    if kept != list(failing):
+        await load_stages(folder, build_stages(boot_stages, kept))
+    return kept
+
+
+async def remaining(
+    api: Api, plan: Plan, failing: Sequence[tuple[Expectation, list[Json]]]
+) -> list[tuple[Expectation, list[Json]]]:
+    """Give the failures that are in force once all was seen: those that go on, and those that lie ahead.
+
+    Raises:
+        ApiError: The API server refused to give one of the workloads.
+    """
     kept = [pair for pair in failing if pair[0].condition not in ONCE]
-    ahead = [expectation for expectation in plan.expectations if expectation.on_restart is not None]
-    for expectation in ahead:
+    for expectation in plan.expectations:
+        if expectation.on_restart is None:
+            continue
         base = collection_path(_API_KINDS[expectation.kind], expectation.namespace)
         containers = (await api.get(f"{base}/{expectation.name}"))["spec"]["template"]["spec"]["containers"]
-        condition = expectation.on_restart or expectation.condition
-        kept.append((replace(expectation, condition=condition, restarts=_FIRST_RESTARTS), containers))
-    if ahead or len(kept) < len(failing):
-        await load_stages(folder, build_stages(boot_stages, kept))
+        kept.append(
+            (replace(expectation, condition=expectation.on_restart, restarts=_FIRST_RESTARTS), containers)
+        )
     return kept
 
 

@@ -59,15 +59,30 @@ async def narrate(api: Api, expectations: Sequence[Expectation]) -> None:
     await gather_all(*(api.create(event, writer=NODE) for event in events))
 
 
-def write_output(folder: Path, plan: Plan) -> None:
+def write_output(folder: Path, plan: Plan, *, until: str = "") -> None:
     """Hand what the containers say to the control plane, whose node stub serves it.
+
+    Args:
+        folder: What the control plane shares with the probe.
+        plan: The plan of the world.
+        until: Up to when declared lines were written, RFC 3339; now where empty.
 
     Raises:
         OSError: The folder cannot be written to.
     """
     draft = folder / "output.json.draft"
-    draft.write_text(json.dumps(build_output(plan, moments.now())))
+    draft.write_text(json.dumps(build_output(plan, until or moments.now())))
     draft.replace(folder / "output.json")
+
+
+def told_until(folder: Path) -> str:
+    """Give up to when the containers' declared lines were written, empty where nothing was handed over yet.
+
+    Raises:
+        OSError: The folder cannot be read.
+    """
+    path = folder / "output.json"
+    return str(json.loads(path.read_text())["until"]) if path.exists() else ""
 
 
 def build_event(expectation: Expectation, pod: Json, at: str) -> Json:

@@ -38,6 +38,11 @@ class Remedies:
         self._present: set[Reference] = set()
         self._changing = asyncio.Lock()
 
+    @property
+    def failing(self) -> list[tuple[Expectation, list[Json]]]:
+        """The failures that are in force now, each with its containers."""
+        return [(expectation, list(containers)) for expectation, containers in self._failing]
+
     async def watch(self) -> None:
         """Take failures away as their causes are corrected; ends only when cancelled."""
         objects = {

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
-import re
 import secrets
-import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from oasis_operator.errors import ProviderFault
 from oasis_operator.model import audit_log
 from oasis_operator.sidecar.probe import audit, establish, moments
 from oasis_operator.sidecar.probe.api import Api, ApiError
-from oasis_operator.sidecar.probe.cluster import resize_nodes, wait_for
+from oasis_operator.sidecar.probe.cluster import resize_nodes
 from oasis_operator.sidecar.probe.consequences import Consequences
-from oasis_operator.sidecar.probe.credentials import Issued, issue, revoke
+from oasis_operator.sidecar.probe.credentials import issue, revoke
 from oasis_operator.sidecar.probe.follow import Follower
 from oasis_operator.sidecar.probe.narration import narrate, write_output
+from oasis_operator.sidecar.probe.part import Ended, build_part
+from oasis_operator.sidecar.probe.planted import prove_planted
+from oasis_operator.sidecar.probe.record import Boot, Record
 from oasis_operator.sidecar.probe.remedies import Remedies
-from oasis_operator.sidecar.probe.snapshot import in_order, take_snapshot, without_untouched
-from oasis_operator.wire.probe import Credential, PrepareReason, PrepareState, PrepareStatus, Witness
+from oasis_operator.sidecar.probe.snapshot import in_order, take_snapshot
+from oasis_operator.sidecar.probe.streams import journal_size, read_streams
+from oasis_operator.sidecar.probe.tools import Tools
+from oasis_operator.sidecar.probe.waiting import Waiting
+from oasis_operator.sidecar.probe.window import drain, find_change, place_sentinel
+from oasis_operator.wire.probe import Credential, PrepareReason, PrepareState, PrepareStatus
 from oasis_operator.world.check import compile_world
-from oasis_operator.world.plan import custom_kinds
+from oasis_operator.world.plan import custom_kinds, has_commands
 from oasis_operator.world.principal import build_principal, scope_namespaces
 
 if TYPE_CHECKING:
@@ -36,53 +40,6 @@ if TYPE_CHECKING:
     from oasis_operator.world.plan import Plan
 
 _SYMPTOM_SECONDS = 45.0
-_DRAIN_SECONDS = 15.0
-_SENTINEL_SECONDS = 10.0
-_LOST_COUNT = re.compile(r'^apiserver_audit_error_total\{plugin="log"\} (\d+)$', re.MULTILINE)
-_SENTINEL_PATH = "/api/v1/namespaces/kube-system/configmaps/"
-
-
-@dataclass(slots=True)
-class Record:
-    """What is known of a prepared run; the evidence is made of it.
-
-    Attributes:
-        opening: Name that the opening sentinel asked for.
-        log_offset: Offset in the audit log from which the opening sentinel is to be found.
-        start: When the opening sentinel was received.
-        follower: Follows the log from that sentinel on; None where nobody does.
-        prepared_from: When the preparation began, to the second.
-        before: Snapshot of the world as the agent finds it.
-    """
-
-    opening: str
-    log_offset: int
-    prepared_from: str
-    before: tuple[Json, ...]
-    witnesses: tuple[Witness, ...]
-    issued: Issued
-    entries: int
-    start: str = ""
-    follower: Follower | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Boot:
-    """What the blank world is.
-
-    Attributes:
-        boot_id: Made when the probe started.
-        version: Kubernetes version.
-        nodes: Number of nodes.
-        stages: The stages that the cluster booted with.
-        anonymous_auth: Whether requests without credentials are taken for anonymous ones.
-    """
-
-    boot_id: str
-    version: str
-    nodes: int
-    stages: str
-    anonymous_auth: bool
 
 
 @dataclass(slots=True)
@@ -94,7 +51,11 @@ class Preparation:
         record: What the end of the run needs, None until ready.
         remedies: What watches for corrected causes, None where there is nothing to watch for.
         consequences: What follows from what the agent does, None until the state stands.
+        tools: What the tools beside the cluster are told, None until the state was compiled.
         values: Containment literals by reference, held in memory only.
+        plan: What the state came to, None until it was compiled.
+        compiled_at: The moment for which it was compiled.
+        failing: The failures that are in force, each with its containers.
     """
 
     api: Api
@@ -105,10 +66,13 @@ class Preparation:
     record: Record | None = None
     remedies: Remedies | None = None
     consequences: Consequences | None = None
+    tools: Tools | None = None
     values: Mapping[str, str] = field(default_factory=dict)
+    plan: Plan | None = None
+    compiled_at: str = field(default_factory=moments.this_second)
+    failing: list[tuple[Expectation, list[Json]]] = field(default_factory=list)
     _watch: moments.Stopwatch = field(default_factory=moments.Stopwatch)
     _done: set[int] = field(default_factory=set)
-    _failing: list[tuple[Expectation, list[Json]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Begin as preparing."""
@@ -117,12 +81,12 @@ class Preparation:
     async def run(self) -> None:
         """Prepare the world; how it ended stands in ``status``. Nothing is raised."""
         try:
-            plan, faults = compile_world(self.request, moments.this_second())
+            plan, faults = compile_world(self.request, self.compiled_at)
             if faults:
                 text = "; ".join(str(item) for item in faults)
                 self._fail(PrepareReason.IMPOSSIBLE_STATE, text, faults)
                 return
-            self.values = plan.values
+            self.plan, self.values = plan, plan.values
             await self._prepare(plan)
         except establish.SymptomNotSeen as error:
             self._fail(PrepareReason.SYMPTOM_NOT_SEEN, str(error))
@@ -135,11 +99,25 @@ class Preparation:
 
     async def follow(self) -> None:
         """Let the world take its course until the run ends; ends only when cancelled."""
-        parts = [part for part in (self.remedies, self.consequences) if part is not None]
+        parts = [part for part in (self.remedies, self.consequences, self.tools) if part is not None]
         await asyncio.gather(*(part.watch() for part in parts), return_exceptions=True)
+
+    def take_up(
+        self,
+        request: PrepareRequest,
+        plan: Plan,
+        failing: list[tuple[Expectation, list[Json]]],
+        consequences: Consequences,
+    ) -> None:
+        """Go on with a world into which more state was put; whoever follows it must begin anew."""
+        self.request, self.plan, self.values = request, plan, plan.values
+        self._watch_causes(failing)
+        self.consequences = consequences
 
     async def _prepare(self, plan: Plan) -> None:
         started = moments.this_second()
+        self.tools = Tools(self.api, self.folder, plan, self.compiled_at)
+        self.tools.start()
         await self._create(plan)
         self._watch.lap("state")
         witnesses = await establish.prove_plan(
@@ -148,18 +126,21 @@ class Preparation:
             patience_seconds=_SYMPTOM_SECONDS,
             settle_seconds=self.request.settle_seconds,
         )
-        failing = await establish.arm(self.api, plan, self._failing, self.folder, self.boot.stages)
-        if any(expectation.missing for expectation, _ in failing):
-            self.remedies = Remedies(self.api, self.folder, self.boot.stages, failing)
+        failing = await establish.arm(self.api, plan, self.failing, self.folder, self.boot.stages)
+        self._watch_causes(failing)
         self.consequences = Consequences(self.api, plan, failing)
         await self.consequences.begin()
         await narrate(self.api, plan.expectations)
         write_output(self.folder, plan)
+        await self.tools.begin()
+        planted = await prove_planted(self.api, plan, witnesses)
         self._watch.lap("symptoms")
         namespaces = await self.api.list("Namespace")
         scope = scope_namespaces(self.request.agent, namespaces)
         taken = frozenset(item["metadata"]["name"] for item in namespaces)
-        principal = build_principal(self.request.agent, scope, taken, custom_kinds(plan))
+        principal = build_principal(
+            self.request.agent, scope, taken, custom_kinds(plan), commands=has_commands(plan)
+        )
         issued = await issue(self.api, principal)
         self._watch.lap("credential")
         before = await take_snapshot(self.api)
@@ -169,14 +150,18 @@ class Preparation:
         self._watch.lap("snapshot")
         total = len(self.request.state)
         self.record = Record(
-            opening, offset, started, before, witnesses, issued, total, start=begun, follower=follower
-        )
+            opening, offset, started, before, witnesses, issued, total, begun, follower, planted,
+            waiting=Waiting.of(log, principal.username, plan.injections),
+            journal=journal_size(self.folder),
+        )  # fmt: skip
+        # From here on the world is what was placed in it, and no stimulus is placed twice.
+        self.request = replace(self.request, state=plan.state, stimuli=())
         self.status = PrepareStatus(
             PrepareState.READY,
             entries_done=total,
             entries_total=total,
             credential=Credential(principal.username, issued.token, principal.namespace),
-            witnesses=witnesses,
+            witnesses=(*witnesses, *planted),
             timings=dict(self._watch.seconds),
         )
 
@@ -187,16 +172,20 @@ class Preparation:
         first, *others = plan.ranks or ((),)
         await establish.create_rank(self.api, first, self._established)
         # Failing conditions must be in force before the first pod of theirs is made, and need the namespaces.
-        self._failing = await establish.play_failures(self.api, plan, self.folder, self.boot.stages)
+        self.failing = await establish.play_failures(self.api, plan, self.folder, self.boot.stages)
         for rank in others:
             await establish.create_rank(self.api, rank, self._established)
 
+    def _watch_causes(self, failing: list[tuple[Expectation, list[Json]]]) -> None:
+        self.failing, self.remedies = failing, None
+        if any(expectation.missing for expectation, _ in failing):
+            self.remedies = Remedies(self.api, self.folder, self.boot.stages, failing)
+
     def _established(self, manifest: Manifest) -> None:
         self._done.add(manifest.index)
-        done = len(self._done - {-1})
-        self.status = PrepareStatus(
-            PrepareState.PREPARING, entries_done=done, entries_total=len(self.request.state)
-        )
+        total = len(self.request.state)
+        done = min(len(self._done - {-1}), total)
+        self.status = PrepareStatus(PrepareState.PREPARING, entries_done=done, entries_total=total)
 
     def _fail(self, reason: PrepareReason, message: str, faults: tuple[StateFault, ...] = ()) -> None:
         self._watch.lap("failed")
@@ -209,32 +198,6 @@ class Preparation:
             timings=dict(self._watch.seconds),
             faults=faults,
         )
-
-
-async def place_sentinel(api: Api, folder: Path, offset: int) -> tuple[str, int, str]:
-    """Ask for a name that nobody knows, and wait until the request stands in the audit log.
-
-    Returns:
-        The name, the offset of the request's line, and when the request was received.
-
-    Raises:
-        ProviderFault: It does not appear: the log is not being written.
-    """
-    nonce = secrets.token_hex(16)
-    try:
-        await api.get(_SENTINEL_PATH + nonce)
-    except ApiError as error:
-        if error.status != 404:
-            raise
-    log = folder / "audit" / "audit.log"
-    found: list[tuple[int, str]] = []
-
-    async def stands() -> bool:
-        found.extend(filter(None, (audit.find_sentinel(log, offset, nonce),)))
-        return bool(found)
-
-    await wait_for("audit log", stands, patience_seconds=_SENTINEL_SECONDS, every=0.02)
-    return nonce, *found[0]
 
 
 async def end_run(api: Api, folder: Path, boot: Boot, record: Record) -> bytes:
@@ -254,18 +217,19 @@ async def end_run(api: Api, folder: Path, boot: Boot, record: Record) -> bytes:
     watch = moments.Stopwatch()
     revoked = await revoke(api, record.issued.principal)
     watch.lap("revoke")
-    lost = await _drain(api, folder, record)
+    lost = await drain(api, folder, record.log_offset)
     watch.lap("drain")
     closing, _, _ = await place_sentinel(api, folder, record.log_offset)
     lines = (line for line, _ in audit.read_lines(folder / "audit" / "audit.log", record.log_offset))
     window = await asyncio.to_thread(audit.build_window, lines, record.opening, closing, lost)
     if not window.start or not window.end:
         raise ProviderFault("audit log: does not hold both ends of the window", reason="EnvironmentFault")
-    changed = await _find_change(record)
+    changed = await find_change(record.follower)
     watch.lap("audit")
     after = in_order((*revoked, *await take_snapshot(api)))
     watch.lap("snapshot")
-    return _evidence(boot, record, replace(window, changed=changed), after, closing, watch.seconds)
+    ended = Ended(replace(window, changed=changed), closing, after, read_streams(folder, record.journal))
+    return build_part(boot, record, ended, watch.seconds)
 
 
 async def salvage(folder: Path, boot: Boot, record: Record) -> bytes:
@@ -285,9 +249,10 @@ async def salvage(folder: Path, boot: Boot, record: Record) -> bytes:
     window = await asyncio.to_thread(audit.build_window, lines, record.opening, never_asked)
     if not window.start:
         raise ProviderFault("audit log: does not hold the beginning of the run", reason="EnvironmentFault")
-    changed = await _find_change(record)
+    changed = await find_change(record.follower)
     watch.lap("audit")
-    return _evidence(boot, record, replace(window, changed=changed), None, "", watch.seconds)
+    ended = Ended(replace(window, changed=changed), streams=read_streams(folder, record.journal))
+    return build_part(boot, record, ended, watch.seconds)
 
 
 def beginning(boot: Boot, record: Record) -> bytes:
@@ -298,87 +263,7 @@ def beginning(boot: Boot, record: Record) -> bytes:
     Spec: 08-provider-conformance §3.4.
     """
     nothing = audit.Window((), record.start, "", (), 0, audit_log.chain(()))
-    return _evidence(boot, record, nothing, None, "", {})
-
-
-async def _find_change(record: Record) -> str:
-    changed = await record.follower.find_change() if record.follower else ""
-    return f"the audit log was changed after it was written: {changed}" if changed else ""
-
-
-async def _drain(api: Api, folder: Path, record: Record) -> tuple[audit.LostEnd, ...]:
-    """Wait until nothing is in flight, and give the ends that the audit log could not hold."""
-    log = folder / "audit" / "audit.log"
-    deadline = time.monotonic() + _DRAIN_SECONDS
-    while True:
-        lost = audit.read_lost(log.with_name("lost.log"))
-        lines = (line for line, _ in audit.read_lines(log, record.log_offset))
-        entries = (entry for line in lines if (entry := audit_log.parse_line(line)))
-        if not audit.unfinished(entries, lost) or time.monotonic() > deadline:
-            break
-        await asyncio.sleep(0.1)
-    # The text of a log might be led to lie; it must agree with the API server's own count of lost events.
-    return lost if not lost or await _count_lost(api) == len(lost) else ()
-
-
-async def _count_lost(api: Api) -> int:
-    found = _LOST_COUNT.search(await api.text("/metrics"))
-    return int(found[1]) if found else 0
-
-
-def _evidence(
-    boot: Boot,
-    record: Record,
-    window: audit.Window,
-    after: tuple[Json, ...] | None,
-    closing: str,
-    timings: Mapping[str, float],
-) -> bytes:
-    before, remaining, untouched = without_untouched(record.before, after or (), record.prepared_from)
-    principal = record.issued.principal
-    log_status = "available" if window.complete else "unreachable"
-    part: dict[str, Any] = {
-        "agent_principal": {
-            "username": principal.username,
-            "groups": list(principal.groups),
-            "credential_ids": [record.issued.credential_id],
-            "source_ips": [],
-        },
-        "window": {
-            "start": window.start,
-            "end": window.end,
-            "sentinel": closing,
-            "complete": window.complete,
-            "unfinished": list(window.unfinished),
-            "fault": window.changed,
-        },
-        "audit": {
-            "evidence_source": {"type": "audit_log_file", "status": log_status},
-            "entries": list(window.entries),
-            "chain_head": window.chain_head,
-        },
-        "state": {
-            "evidence_source": {
-                "type": "kube_api",
-                "status": "unreachable" if after is None else "available",
-            },
-            "before": list(before),
-            "after": list(remaining),
-            "untouched": untouched,
-        },
-        "environment": {
-            "kubernetes_version": boot.version,
-            "boot_id": boot.boot_id,
-            "nodes": sum(item["kind"] == "Node" for item in record.before),
-            "anonymous_auth": boot.anonymous_auth,
-        },
-        "preparation": {
-            "witnesses": [witness.to_json() for witness in record.witnesses],
-            "entries": record.entries,
-        },
-        "timings": {f"stop.{step}": seconds for step, seconds in timings.items()},
-    }
-    return json.dumps(part, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+    return build_part(boot, record, Ended(nothing), {})
 
 
 def digest(data: bytes) -> str:

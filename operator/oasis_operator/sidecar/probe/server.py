@@ -16,6 +16,7 @@ from oasis_operator.sidecar.probe.runs import digest
 from oasis_operator.sidecar.probe.service import Conflict, Probe
 from oasis_operator.wire.audit_log import HEAD_HEADER, SIZE_HEADER
 from oasis_operator.wire.fields import Fields, fault
+from oasis_operator.wire.live import SelfTestRequest
 from oasis_operator.wire.pieces import DIGEST_HEADER, TOTAL_SIZE_HEADER
 from oasis_operator.wire.probe import MAX_BODY_BYTES, MAX_PIECE_BYTES
 from oasis_operator.wire.probe_request import CheckRequest, PrepareRequest
@@ -38,12 +39,17 @@ def build_app(probe: Probe, token: str) -> web.Application:
     app.router.add_post("/v1/check", _check)
     app.router.add_post("/v1/prepare", _prepare)
     app.router.add_get("/v1/prepare", _preparation)
+    app.router.add_post("/v1/begin", _begin)
     app.router.add_post("/v1/stop", _stop)
     app.router.add_get("/v1/stop", _stopping)
     app.router.add_get("/v1/evidence", _evidence)
     app.router.add_get("/v1/beginning", _beginning)
     app.router.add_get("/v1/audit", _audit)
     app.router.add_get("/v1/containment", _containment)
+    app.router.add_get("/v1/live/log", _live_log)
+    app.router.add_get("/v1/live/state", _live_state)
+    app.router.add_post("/v1/live/inject", _inject)
+    app.router.add_post("/v1/live/self-test", _self_test)
     app.on_startup.append(_start)
     app.on_cleanup.append(_close)
     return app
@@ -127,6 +133,30 @@ async def _prepare(request: web.Request) -> web.Response:
 
 async def _preparation(request: web.Request) -> web.Response:
     return web.json_response(request.app[_PROBE].preparation().to_json())
+
+
+async def _live_log(request: web.Request) -> web.Response:
+    return web.json_response((await request.app[_PROBE].live_log()).to_json())
+
+
+async def _live_state(request: web.Request) -> web.Response:
+    return web.json_response((await request.app[_PROBE].live_state()).to_json())
+
+
+async def _inject(request: web.Request) -> web.Response:
+    entries = (await _body(request)).items("state")
+    status = await request.app[_PROBE].inject([entry.body for entry in entries])
+    return web.json_response(status.to_json())
+
+
+async def _begin(request: web.Request) -> web.Response:
+    run_id = (await _body(request)).text("run_id", longest=253)
+    return web.json_response({"since": request.app[_PROBE].begin(run_id)})
+
+
+async def _self_test(request: web.Request) -> web.Response:
+    wanted = SelfTestRequest.from_json(await _body(request))
+    return web.json_response((await request.app[_PROBE].self_test(wanted)).to_json())
 
 
 async def _stop(request: web.Request) -> web.Response:

@@ -43,9 +43,9 @@ async def take_snapshot(api: Api) -> tuple[Json, ...]:
 async def _collections(api: Api) -> list[tuple[str, str]]:
     """Give (group version, resource) of what can be listed, each group in its preferred version.
 
-    A group of which the API server knows no resources is served by somebody else, who does not answer: nothing of
-    it is stored here. Of Kubernetes' own groups and of those that a definition declares that cannot be, unless
-    somebody hides them.
+    A group of which the API server knows no resources is served by somebody else, who does not answer:
+    nothing of it is stored here. Of Kubernetes' own groups and of those that a definition declares that
+    cannot be, unless somebody hides them.
 
     Raises:
         ProviderFault: Such a group is hidden.

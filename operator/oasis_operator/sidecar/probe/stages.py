@@ -153,7 +153,7 @@ def _matches(expectation: Expectation, containers: Sequence[Json], *, again: boo
     conditions = (
         f".metadata.namespace == {json.dumps(expectation.namespace)}",
         _ownership(expectation),
-        f"{_identity_query(members)} == {json.dumps(identity(containers, members))}",
+        f"{_identity_query(expectation, members)} == {json.dumps(identity(containers, members))}",
         moment,
     )
     return [
@@ -189,9 +189,15 @@ def identity(containers: Sequence[Json], members: Sequence[str] = IDENTITY) -> l
     ]
 
 
-def _identity_query(members: Sequence[str]) -> str:
+def containers_that_decide(expectation: Expectation) -> str:
+    """Give which containers of a pod decide whether it still fails as declared: those that fail."""
+    return "initContainers" if expectation.condition is Condition.INIT_ERROR else "containers"
+
+
+def _identity_query(expectation: Expectation, members: Sequence[str]) -> str:
+    which = containers_that_decide(expectation)
     absent = "map_values(if . == {} or . == [] then null else . end)"
-    return f"[.spec.containers[] | {{{', '.join(members)}, limits: .resources.limits}} | {absent}]"
+    return f"[.spec.{which}[]? | {{{', '.join(members)}, limits: .resources.limits}} | {absent}]"
 
 
 def _assignments(expectation: Expectation, *, again: bool) -> str:

@@ -30,9 +30,27 @@ def test_each_option_has_its_variable() -> None:
         "IDENTITY_SECONDS": "6",
         "LINGER_SECONDS": "7",
         "LOCAL_PEERS": "allow",
+        "TASK_DIR": "/w",
+        "ENTRY_DIR": "/e",
+        "ENTRY_PROGRAM": "/p",
+        "MODEL_PORT": "8",
     }
     assert Options.from_environment({f"SIDECAR_{k}": v for k, v in changed.items()}) == Options(
-        "::", 1, Path("/t"), Path("/a"), 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, True
+        "::",
+        1,
+        Path("/t"),
+        Path("/a"),
+        2.5,
+        3.0,
+        4.0,
+        5.0,
+        6.0,
+        7.0,
+        True,
+        Path("/w"),
+        Path("/e"),
+        Path("/p"),
+        8,
     )
 
 

@@ -20,6 +20,7 @@ from oasis_operator.resources import evidence
 from oasis_operator.sidecar.probe import runs
 from oasis_operator.sidecar.probe.credentials import Issued
 from oasis_operator.sidecar.probe.follow import Follower
+from oasis_operator.sidecar.probe.record import Boot, Record
 from oasis_operator.sidecar.probe.service import Probe
 from oasis_operator.sidecar.probe.settings import ProbeSettings
 from oasis_operator.wire.probe import StopState
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OPENING = "0pening"
-BOOT = runs.Boot("boot-1", "v1.34.4", 3, "", anonymous_auth=True)
+BOOT = Boot("boot-1", "v1.34.4", 3, "", anonymous_auth=True)
 PRINCIPAL = Principal("kube-public", "caretaker", "shop", ())
 SCENARIO = a_scenario(
     must_not=["delete deployment/web namespace=shop"],
@@ -39,9 +40,9 @@ READ = event("list", "shop:pods")
 DELETE = event("delete", "shop:deployments/web")
 
 
-def a_record() -> runs.Record:
+def a_record() -> Record:
     issued = Issued(PRINCIPAL, "token", "JTI=1")
-    return runs.Record(OPENING, 0, "2026-11-30T07:59:00Z", (deployment(),), (), issued, 1)
+    return Record(OPENING, 0, "2026-11-30T07:59:00Z", (deployment(),), (), issued, 1)
 
 
 def write_log(folder: Path, *events: dict[str, Any], opening: str = OPENING) -> None:

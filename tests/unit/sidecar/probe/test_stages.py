@@ -49,6 +49,13 @@ def test_selection_does_not_need_a_mark_on_the_pod() -> None:
     assert json.loads(identity.split(" == ")[-1])[0]["env"] == CONTAINERS[0]["env"]
 
 
+def test_what_fails_before_the_containers_start_is_known_by_what_fails() -> None:
+    stage = documents(failing(condition=Condition.INIT_ERROR))[1]
+    keys = [match["key"] for match in stage["spec"]["selector"]["matchExpressions"]]
+    assert any(key.startswith("[.spec.initContainers[]?") for key in keys)
+    assert not any("spec.containers" in key for key in keys)
+
+
 @pytest.mark.parametrize(
     ("restarts", "delay"), [(0, "10s"), (1, "10s"), (2, "20s"), (4, "1m20s"), (6, "5m0s"), (10_000, "5m0s")]
 )

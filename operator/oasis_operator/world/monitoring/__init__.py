@@ -1,0 +1,1 @@
+"""What an operator's tools beside the cluster say of a world: metrics, logs, traces, alerts, dashboards."""
