@@ -24,25 +24,34 @@ from oasis_operator.clients.attempt_store import FileAttempts
 from oasis_operator.clients.clock import SystemClock
 from oasis_operator.clients.event_recorder import EventRecorder
 from oasis_operator.clients.judge_pool import JudgePool
+from oasis_operator.clients.live_http import HttpLiveEnvironment
 from oasis_operator.clients.metrics import Metrics
 from oasis_operator.clients.pki import RunKeys
 from oasis_operator.clients.probe_http import HttpProbe
 from oasis_operator.clients.profile_files import ClusterProfileFiles
+from oasis_operator.clients.provider_http import HttpProvider
+from oasis_operator.clients.provider_tls import ServingCertificate
+from oasis_operator.clients.provision_store import FileProvisions
 from oasis_operator.clients.sidecar_http import Channel
 from oasis_operator.clients.stream_store import FileStreams
+from oasis_operator.clients.token_review import TokenReviews
 from oasis_operator.domains import readings_for
 from oasis_operator.handlers import logs, probes, watches
 from oasis_operator.handlers.intake import Intake
 from oasis_operator.handlers.workers import Reconciler, Resync, Workers
+from oasis_operator.provider_api.provisioning import Tools
+from oasis_operator.provider_api.serving import Serving
 from oasis_operator.reconcile.active import ActiveRuns
 from oasis_operator.reconcile.agent.reconciler import AgentReconciler
+from oasis_operator.reconcile.boots import Boots
 from oasis_operator.reconcile.deps import Deps
 from oasis_operator.reconcile.environment.reconciler import EnvironmentReconciler
 from oasis_operator.reconcile.evaluation.reconciler import EvaluationReconciler
+from oasis_operator.reconcile.foreign import Foreign
 from oasis_operator.reconcile.profiles import ProfileShelf
 from oasis_operator.reconcile.queue import KeyQueue
 from oasis_operator.reconcile.results import ResultShelf
-from oasis_operator.reconcile.scenariorun import streaming
+from oasis_operator.reconcile.scenariorun import foreign_sweep, streaming
 from oasis_operator.reconcile.scenariorun.reconciler import ScenarioRunReconciler
 from oasis_operator.resources import kinds
 
@@ -78,12 +87,14 @@ class Parts:
         queue: Keys to look at.
         metrics: Metrics.
         health: What the kubelet is told.
+        serving: The provider contract for other evaluators, with its certificate; None where it is off.
     """
 
     deps: Deps
     queue: KeyQueue
     metrics: Metrics
     health: probes.Health
+    serving: tuple[Serving, ServingCertificate] | None
 
 
 async def run(chosen: settings.Settings, kubeconfig: str = "") -> None:
@@ -100,6 +111,9 @@ async def run(chosen: settings.Settings, kubeconfig: str = "") -> None:
         parts = await build(chosen, kubeconfig, stack)
         app = probes.build_app(parts.health, parts.metrics.render)
         await probes.serve(stack, app, chosen.health_port, chosen.reachability_port)
+        if parts.serving is not None:
+            serving, certificate = parts.serving
+            await serving.start(stack, certificate)
         await _run_tasks(parts, stop)
 
 
@@ -126,6 +140,8 @@ async def build(chosen: settings.Settings, kubeconfig: str, stack: AsyncExitStac
         profiles=ProfileShelf(ClusterProfileFiles(client), judge),
         results=ResultShelf(artifacts, judge),
         active=ActiveRuns(),
+        boots=Boots(),
+        foreign=Foreign(HttpProvider(), FileProvisions(Path(chosen.artifacts_dir) / "provisions")),
         clock=clock,
         recorder=EventRecorder(client, clock, os.environ.get("HOSTNAME", "")),
         meter=metrics,
@@ -133,9 +149,22 @@ async def build(chosen: settings.Settings, kubeconfig: str, stack: AsyncExitStac
         version=version,
     )
     loop = asyncio.get_running_loop()
-    parts = Parts(deps, KeyQueue(loop.time), metrics, probes.Health(loop.time))
+    serving = _serving(deps, channel, TokenReviews(client))
+    parts = Parts(deps, KeyQueue(loop.time), metrics, probes.Health(loop.time), serving)
     _measure(parts)
     return parts
+
+
+def _serving(deps: Deps, channel: Channel, tokens: TokenReviews) -> tuple[Serving, ServingCertificate] | None:
+    """Make what serves environments to other evaluators, where that is switched on."""
+    chosen = deps.settings.provider_api
+    if chosen is None:
+        return None
+    tools = Tools(
+        deps.kube, deps.probe, HttpLiveEnvironment(channel), deps.keys, deps.clock, deps.settings, chosen
+    )
+    serving = Serving(tools, deps.profiles, tokens, deps.version)
+    return serving, ServingCertificate(deps.kube, deps.clock, deps.settings)
 
 
 async def _run_tasks(parts: Parts, stop: asyncio.Event) -> None:
@@ -154,6 +183,10 @@ async def _run_tasks(parts: Parts, stop: asyncio.Event) -> None:
     workers = Workers(queue, _reconcilers(deps), deps.kube, deps.clock, parts.metrics, _WORKERS)
     stopped = asyncio.create_task(stop.wait())
     ours = [asyncio.create_task(task) for task in (workers.run(), resync.run(), parts.health.tick())]
+    ours.append(asyncio.create_task(_sweep(deps)))
+    if parts.serving is not None:
+        serving, certificate = parts.serving
+        ours.append(asyncio.create_task(serving.tend(certificate)))
     # Kopf leaves those tasks alone that existed before it, so it comes last.
     watching = asyncio.create_task(_watch(parts))
     parts.health.is_ready = True
@@ -167,6 +200,16 @@ async def _run_tasks(parts: Parts, stop: asyncio.Event) -> None:
     # Kopf takes the signals for itself, so that its end is how a wish to stop arrives as well.
     if not done & {stopped, watching}:
         raise errors.Transient("a part of the operator ended by itself")
+
+
+async def _sweep(deps: Deps) -> None:
+    """Tear down what is left at foreign providers, as long as the operator runs."""
+    while True:
+        try:
+            await foreign_sweep.sweep(deps)
+        except errors.OasisError as error:
+            _log.warning("sweep failed", reason=error.reason, message=error.message)
+        await asyncio.sleep(foreign_sweep.PAUSE_SECONDS)
 
 
 async def _first_look(resync: Resync, stop: asyncio.Event) -> None:

@@ -19,6 +19,7 @@ ARTIFACTS_DIR = "/var/lib/oasis/artifacts"
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 PREFIX = "OASIS_"
+LOOPBACK = ("127.0.0.1", "::1")
 
 Quantities = Mapping[str, Mapping[str, str]]
 
@@ -90,6 +91,45 @@ class SandboxResources:
 
 
 @dataclass(frozen=True, slots=True)
+class ProviderApi:
+    """How the operator serves environments to other evaluators.
+
+    Exactly one way of telling who asks is set: an audience, a token file, or nobody at all on loopback.
+
+    Attributes:
+        namespace: Where the environments are.
+        environment: Name of the Environment there that they are made from; empty for an ordinary one.
+        host: Address to listen on; empty for all.
+        port: HTTPS port.
+        certificate_dir: Folder with `tls.crt` and `tls.key`; empty for a certificate of the operator's own.
+        server_names: DNS names of the own certificate, the first one for people to use.
+        audience: Audience of the cluster tokens that are taken; empty for none.
+        users: Users and groups that may ask, by their names in the cluster; empty for all with such a token.
+        token_file: File with the one bearer token that is taken; empty for none.
+        anonymous: Whether everyone is served; on loopback only.
+        agent_peers: NetworkPolicyPeers that agents come from, in the shape of that API.
+        provisions: Provisions at once.
+        environments: Environments at once.
+        max_age_seconds: After this an environment is removed, whoever still wants it.
+    """
+
+    namespace: str
+    environment: str = ""
+    host: str = ""
+    port: int = 8444
+    certificate_dir: str = ""
+    server_names: tuple[str, ...] = ("localhost",)
+    audience: str = ""
+    users: tuple[str, ...] = ()
+    token_file: str = ""
+    anonymous: bool = False
+    agent_peers: tuple[Mapping[str, Any], ...] = ()
+    provisions: int = 4
+    environments: int = 12
+    max_age_seconds: int = 7200
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set on the operator.
 
@@ -113,6 +153,9 @@ class Settings:
         resync_seconds: Time between two full passes over every object.
         log_level: One of `LOG_LEVELS`.
         reads_policies: Whether the operator has the rights to read EvaluationPolicies and namespaces.
+        warm_boots: Environments that are booted ahead at once, over all warm pools.
+        provider_api: How environments are served to other evaluators; None where they are not.
+        model_origins: Origins of model APIs to which a gateway may send a key; empty for none.
     """
 
     namespace: str
@@ -133,6 +176,9 @@ class Settings:
     resync_seconds: int = 300
     log_level: str = "INFO"
     reads_policies: bool = True
+    warm_boots: int = 2
+    provider_api: ProviderApi | None = None
+    model_origins: tuple[str, ...] = ()
 
 
 def from_mapping(env: Mapping[str, str]) -> Settings:
@@ -161,6 +207,9 @@ def from_mapping(env: Mapping[str, str]) -> Settings:
         resync_seconds=reader.get("RESYNC_SECONDS", _integer(10, 86_400), 300),
         log_level=reader.get("LOG_LEVEL", _one_of(LOG_LEVELS), "INFO"),
         reads_policies=reader.get("READ_POLICIES", _boolean, True),
+        provider_api=_provider_api(reader),
+        warm_boots=reader.get("WARM_BOOTS", _integer(1, 32), 2),
+        model_origins=reader.get("MODEL_ORIGINS", _origins, ()),
     )
     reader.finish()
     return settings
@@ -193,6 +242,10 @@ class _Reader:
         if not text:
             self._faults.append(f"{PREFIX}{name}: must be set")
         return text
+
+    def refuse(self, name: str, why: str) -> None:
+        """Keep the fault of a variable that contradicts another one."""
+        self._faults.append(f"{PREFIX}{name}: {why}")
 
     def host_and_port(self, name: str) -> Endpoint:
         """Return the endpoint of a Kubernetes service as its variables in every pod give it."""
@@ -247,12 +300,62 @@ def _resources(reader: _Reader) -> SandboxResources:
     )
 
 
+def _provider_api(reader: _Reader) -> ProviderApi | None:
+    """Read what is said of serving environments; it is checked even where it is switched off."""
+    default = ProviderApi(reader.get("PROVIDER_API_NAMESPACE", str, reader.get("NAMESPACE", str, "")))
+    chosen = ProviderApi(
+        namespace=default.namespace,
+        environment=reader.get("PROVIDER_API_ENVIRONMENT", str, ""),
+        host=reader.get("PROVIDER_API_HOST", str, ""),
+        port=reader.get("PROVIDER_API_PORT", _integer(1, 65535), default.port),
+        certificate_dir=reader.get("PROVIDER_API_CERTIFICATE_DIR", str, ""),
+        server_names=reader.get("PROVIDER_API_SERVER_NAMES", _words, default.server_names),
+        audience=reader.get("PROVIDER_API_AUDIENCE", str, ""),
+        users=reader.get("PROVIDER_API_USERS", _words, ()),
+        token_file=reader.get("PROVIDER_API_TOKEN_FILE", str, ""),
+        anonymous=reader.get("PROVIDER_API_ANONYMOUS", _boolean, False),
+        agent_peers=reader.get("PROVIDER_API_AGENT_PEERS", _objects, ()),
+        provisions=reader.get("PROVIDER_API_PROVISIONS", _integer(1, 64), default.provisions),
+        environments=reader.get("PROVIDER_API_ENVIRONMENTS", _integer(1, 1000), default.environments),
+        max_age_seconds=reader.get(
+            "PROVIDER_API_MAX_AGE_SECONDS", _integer(60, 86_400), default.max_age_seconds
+        ),
+    )
+    if not reader.get("PROVIDER_API", _boolean, False):
+        return None
+    ways = (bool(chosen.audience), bool(chosen.token_file), chosen.anonymous)
+    if sum(ways) != 1:
+        reader.refuse("PROVIDER_API", "want one of _AUDIENCE, _TOKEN_FILE and _ANONYMOUS, and no other")
+    if chosen.anonymous and chosen.host not in LOOPBACK:
+        reader.refuse("PROVIDER_API_ANONYMOUS", f"want PROVIDER_API_HOST to be one of {', '.join(LOOPBACK)}")
+    return chosen
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in (item.strip() for item in text.split(",")) if word)
+
+
+def _objects(text: str) -> tuple[Mapping[str, Any], ...]:
+    value: Any = json.loads(text)
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ValueError("must be a JSON list of objects")
+    return tuple(value)
+
+
 def _names(text: str) -> tuple[str, ...]:
     names = {name.strip() for name in text.split(",")} - {""}
     for name in names:
         if not re.fullmatch(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", name):
             raise ValueError(f"{name!r} is not an object name")
     return tuple(sorted(names))
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    origins = {origin.strip() for origin in text.split(",")} - {""}
+    for origin in origins:
+        if not re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?", origin):
+            raise ValueError(f"{origin!r} is no origin such as https://models.example")
+    return tuple(sorted(origins))
 
 
 def _boolean(text: str) -> bool:

@@ -17,6 +17,7 @@ PURE = (
     "wire",
     "profile",
     "engine",
+    "harness",
     "domains",
     "world",
     "resources",

@@ -38,6 +38,15 @@ def test_policies_are_read_unless_told_otherwise() -> None:
     assert not settings.from_mapping({**NEEDED, "OASIS_READ_POLICIES": "false"}).reads_policies
 
 
+def test_origins_of_models_are_sorted_and_hold_no_path() -> None:
+    text = " https://b.example, http://10.0.0.7:8000,https://[2001:db8::1],"
+    found = settings.from_mapping({**NEEDED, "OASIS_MODEL_ORIGINS": text}).model_origins
+    assert found == ("http://10.0.0.7:8000", "https://[2001:db8::1]", "https://b.example")
+    for wrong in ("models.example", "https://models.example/v1", "https://u:p@models.example", "ftp://m"):
+        with pytest.raises(InvalidSpec, match="OASIS_MODEL_ORIGINS"):
+            settings.from_mapping({**NEEDED, "OASIS_MODEL_ORIGINS": wrong})
+
+
 def test_the_api_server_is_what_every_pod_is_told() -> None:
     told = {**NEEDED, "KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "6443"}
     assert settings.from_mapping(told).api_server == settings.Endpoint("10.96.0.1", 6443)

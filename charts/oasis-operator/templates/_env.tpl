@@ -28,6 +28,8 @@
   value: /var/lib/oasis/artifacts
 - name: OASIS_PARALLELISM
   value: {{ .Values.parallelism | int | quote }}
+- name: OASIS_WARM_BOOTS
+  value: {{ .Values.sandbox.warmBoots | int | quote }}
 - name: OASIS_RUNTIME_CLASS_NAME
   value: {{ .Values.sandbox.runtimeClassName | quote }}
 - name: OASIS_API_SERVER_HOST
@@ -54,6 +56,43 @@
   value: {{ .Values.resyncSeconds | int | quote }}
 - name: OASIS_READ_POLICIES
   value: {{ or (empty .Values.watchNamespaces) .Values.policies.clusterRole | quote }}
+- name: OASIS_MODEL_ORIGINS
+  value: {{ join "," .Values.models.origins | quote }}
+{{- with .Values.providerApi }}
+{{- if .enabled }}
+- name: OASIS_PROVIDER_API
+  value: "true"
+- name: OASIS_PROVIDER_API_NAMESPACE
+  value: {{ include "oasis-operator.providerNamespace" $ | quote }}
+- name: OASIS_PROVIDER_API_ENVIRONMENT
+  value: {{ .environment | quote }}
+- name: OASIS_PROVIDER_API_PORT
+  value: "8444"
+- name: OASIS_PROVIDER_API_SERVER_NAMES
+  value: {{ include "oasis-operator.providerNames" $ | quote }}
+{{- if .certificateSecret }}
+- name: OASIS_PROVIDER_API_CERTIFICATE_DIR
+  value: /etc/oasis/provider-tls
+{{- end }}
+{{- if .tokenSecret }}
+- name: OASIS_PROVIDER_API_TOKEN_FILE
+  value: /etc/oasis/provider-token/token
+{{- else }}
+- name: OASIS_PROVIDER_API_AUDIENCE
+  value: {{ required "providerApi: want audience or tokenSecret" .audience | quote }}
+- name: OASIS_PROVIDER_API_USERS
+  value: {{ join "," .users | quote }}
+{{- end }}
+- name: OASIS_PROVIDER_API_AGENT_PEERS
+  value: {{ .agentPeers | toJson | quote }}
+- name: OASIS_PROVIDER_API_PROVISIONS
+  value: {{ .provisions | int | quote }}
+- name: OASIS_PROVIDER_API_ENVIRONMENTS
+  value: {{ .environments | int | quote }}
+- name: OASIS_PROVIDER_API_MAX_AGE_SECONDS
+  value: {{ .maxAgeSeconds | int | quote }}
+{{- end }}
+{{- end }}
 - name: OASIS_LOG_LEVEL
   value: {{ .Values.logLevel | quote }}
 {{- end -}}

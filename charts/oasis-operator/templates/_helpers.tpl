@@ -32,6 +32,21 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- .Values.artifacts.volume.persistentVolumeClaim.existingClaim | default (printf "%s-artifacts" (include "oasis-operator.fullname" .)) -}}
 {{- end -}}
 
+{{/* Where served environments are: a namespace in which the operator has its rights. */}}
+{{- define "oasis-operator.providerNamespace" -}}
+{{- $namespace := .Values.providerApi.namespace | default .Release.Namespace -}}
+{{- if and .Values.watchNamespaces (not (has $namespace .Values.watchNamespaces)) -}}
+{{- fail (printf "providerApi.namespace: %s: want one of watchNamespaces, since the operator has no rights elsewhere" $namespace) -}}
+{{- end -}}
+{{- $namespace -}}
+{{- end -}}
+
+{{/* DNS names of the provider API's Service. */}}
+{{- define "oasis-operator.providerNames" -}}
+{{- $name := printf "%s-provider" (include "oasis-operator.fullname" .) -}}
+{{- list $name (printf "%s.%s" $name .Release.Namespace) (printf "%s.%s.svc" $name .Release.Namespace) (printf "%s.%s.svc.cluster.local" $name .Release.Namespace) | join "," -}}
+{{- end -}}
+
 {{/* An image reference: (list root image). */}}
 {{- define "oasis-operator.image" -}}
 {{- $root := index . 0 -}}

@@ -17,9 +17,10 @@
 - apiGroups: [oasis-operator.dev]
   resources: [evaluations/finalizers, scenarioruns/finalizers]
   verbs: [update]
+# Patched is only an environment that was booted ahead, when a run claims it.
 - apiGroups: [""]
   resources: [pods]
-  verbs: [create, get, list, watch, delete]
+  verbs: [create, get, list, watch, patch, delete]
 - apiGroups: [""]
   resources: [pods/log]
   verbs: [get]

@@ -84,6 +84,7 @@ class Reason(StrEnum):
     FINISHED = "Finished"  # The run came to its end.
     # Cause of a provider failure of one ScenarioRun.
     PROVISIONING_TIMEOUT = "ProvisioningTimeout"  # The environment did not come up in time.
+    PROVISION_UNKNOWN = "ProvisionUnknown"  # Whether a foreign provider made an environment is not known.
     PREPARING_TIMEOUT = "PreparingTimeout"  # The scenario's state was not established in time.
     OBSERVING_TIMEOUT = "ObservingTimeout"  # The evidence was not collected in time.
     JUDGING_TIMEOUT = "JudgingTimeout"  # The evidence was not judged in time.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.reconcile.queue import Key, KeyQueue
-from oasis_operator.resources import kinds
+from oasis_operator.resources import kinds, labels
 
 if TYPE_CHECKING:
     from oasis_operator.reconcile.active import ActiveRuns
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _OWNERS = {
     kinds.SCENARIO_RUN.name: kinds.SCENARIO_RUN.plural,
     kinds.EVALUATION.name: kinds.EVALUATION.plural,
+    kinds.ENVIRONMENT.name: kinds.ENVIRONMENT.plural,
 }
 
 
@@ -87,6 +88,10 @@ class Intake:
         """A pod of ours was made, changed or deleted."""
         self.seen += 1
         namespace = body["metadata"]["namespace"]
+        pool = (body["metadata"].get("annotations") or {}).get(labels.ENVIRONMENT)
+        if pool:
+            # A claimed one has another owner and is missing where it came from.
+            self._queue.add(Key(kinds.ENVIRONMENT.plural, namespace, pool))
         for reference in body["metadata"].get("ownerReferences") or ():
             plural = _OWNERS.get(reference.get("kind", ""))
             if plural and reference.get("controller"):

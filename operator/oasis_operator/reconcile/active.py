@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _FREE = frozenset({"Judging", "Completed"})
 """Stages in which a run holds no world any more, or is about to give it back."""
 
+_BOOTING = frozenset({"", "Pending", "Provisioning"})
+"""Stages in which a run may boot a world, or is about to."""
+
 _REMEMBERED = 10_000
 _PATIENCE = timedelta(seconds=15)
 """A wish that was not repeated for so long is nobody's any more, and keeps nobody waiting."""
@@ -64,10 +67,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class _Holder:
-    """Who holds a slot; `run_uid` is empty as long as the run was not seen."""
+    """Who holds a slot; `run_uid` and `stage` are empty as long as the run was not seen."""
 
     evaluation_uid: str
     run_uid: str = ""
+    stage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ class ActiveRuns:
             self.forget(*key, uid)
         elif uid not in self._done:
             owner = ((body.get("spec") or {}).get("evaluation") or {}).get("uid", "")
-            self._held[key] = _Holder(owner, uid)
+            self._held[key] = _Holder(owner, uid, stage or "")
 
     def forget(self, namespace: str, name: str, uid: str) -> None:
         """Take note that a ScenarioRun is gone or gave its slot back; a new one of its name keeps its own."""
@@ -151,6 +155,11 @@ class ActiveRuns:
     def total(self) -> int:
         """Slots that are held."""
         return len(self._held)
+
+    @property
+    def booting(self) -> int:
+        """Slots whose runs have no world that answers yet."""
+        return sum(holder.stage in _BOOTING for holder in self._held.values())
 
     def _held_by(self, evaluation_uid: str) -> int:
         return sum(holder.evaluation_uid == evaluation_uid for holder in self._held.values())

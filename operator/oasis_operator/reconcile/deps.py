@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from oasis_operator.ports.recorder import Meter, Recorder
     from oasis_operator.ports.streams import Streams
     from oasis_operator.reconcile.active import ActiveRuns
+    from oasis_operator.reconcile.boots import Boots
+    from oasis_operator.reconcile.foreign import Foreign
     from oasis_operator.reconcile.profiles import ProfileShelf
     from oasis_operator.reconcile.results import ResultShelf
     from oasis_operator.settings import Settings
@@ -38,6 +40,8 @@ class Deps:
         profiles: Profiles, read and kept.
         results: Results, judged and kept.
         active: Runs that hold a slot.
+        boots: Environments that are booted ahead.
+        foreign: Providers of others.
         clock: Time.
         recorder: Events.
         meter: Metrics.
@@ -56,6 +60,8 @@ class Deps:
     profiles: ProfileShelf
     results: ResultShelf
     active: ActiveRuns
+    boots: Boots
+    foreign: Foreign
     clock: Clock
     recorder: Recorder
     meter: Meter

@@ -6,17 +6,22 @@ Nothing in the agent's container names the harness: no mount, variable, host nam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.api import fields
 from oasis_operator.api.v1alpha1 import agent
-from oasis_operator.resources import labels, manifests, names, network_policy
+from oasis_operator.resources import commanded, gateway, labels, manifests, names, network_policy
 from oasis_operator.resources.environment_pod import merged_resources
+from oasis_operator.resources.provider_access import is_address
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from oasis_operator.resources.provider_access import AgentAccess
     from oasis_operator.resources.run import RunObjects
     from oasis_operator.settings import Settings
+    from oasis_operator.world.monitoring.tools import Tool
 
 ADAPTER = "adapter"
 AGENT = "agent"
@@ -45,22 +50,34 @@ class PodPlan:
         secret: Name of the run's Secret.
         environment_ip: Address of the environment pod; None for an identity pod, which has no environment.
         deadline_seconds: After this the kubelet ends the pod.
+        tools: The tools that listen beside the environment's cluster.
+        host: Name or address by which the agent is told of its API server.
+        port: Port of the same.
     """
 
     metadata: dict[str, Any]
     secret: str
     environment_ip: str | None
     deadline_seconds: int
+    tools: tuple[Tool, ...] = ()
+    host: str = API_NAMES[2]
+    port: int = network_policy.API_PORT
 
 
-def run_pod_plan(run: RunObjects, environment_ip: str) -> PodPlan:
+def run_pod_plan(run: RunObjects, environment_ip: str, tools: Iterable[Tool] = ()) -> PodPlan:
     """Return the plan of a run's agent pod."""
     return PodPlan(
         metadata=run.metadata(names.agent_pod(run.id), labels.ROLE_AGENT),
-        secret=names.secret(run.id),
+        secret=names.secret(run.world),
         environment_ip=environment_ip,
         deadline_seconds=run.deadline_seconds,
+        tools=tuple(tools),
     )
+
+
+def foreign_pod_plan(run: RunObjects, access: AgentAccess, address: str) -> PodPlan:
+    """Return the plan of an agent pod whose environment is elsewhere, at an address of the access's host."""
+    return replace(run_pod_plan(run, address), host=access.host, port=access.port)
 
 
 def build_agent_pod(plan: PodPlan, spec: agent.AgentSpec, settings: Settings) -> dict[str, Any]:
@@ -71,12 +88,12 @@ def build_agent_pod(plan: PodPlan, spec: agent.AgentSpec, settings: Settings) ->
     """
     template = spec.pod_template or agent.PodTemplate()
     runtime_class = template.runtime_class_name or settings.runtime_class_name
-    adapter = _adapter(settings)
+    adapter = _adapter(settings, is_commanded=spec.cli is not None)
     containers: dict[str, Any] = {"containers": [adapter]}
     if spec.image is not None:
         containers = {
             "initContainers": [{**adapter, "restartPolicy": "Always", "startupProbe": _released()}],
-            "containers": [_agent(spec, template, settings)],
+            "containers": [_agent(plan, spec, template, settings)],
         }
     chosen_pull_secrets = [reference.name for reference in spec.image_pull_secrets or ()]
     return manifests.pod(
@@ -90,9 +107,10 @@ def build_agent_pod(plan: PodPlan, spec: agent.AgentSpec, settings: Settings) ->
                 ),
                 manifests.empty_volume("access", "1Mi", in_memory=True),
                 manifests.empty_volume("tmp", "512Mi"),
+                *commanded.volumes(spec),
             ],
             "hostname": HOST_NAME,
-            "hostAliases": _aliases(plan.environment_ip),
+            "hostAliases": _aliases(plan),
             "activeDeadlineSeconds": plan.deadline_seconds,
             "terminationGracePeriodSeconds": GRACE_SECONDS,
             **({"runtimeClassName": runtime_class} if runtime_class else {}),
@@ -106,44 +124,51 @@ def agent_url(spec: agent.AgentSpec) -> str:
     return f"http://127.0.0.1:{spec.http.port}" if spec.http else ""
 
 
-def _adapter(settings: Settings) -> dict[str, Any]:
+def _adapter(settings: Settings, *, is_commanded: bool) -> dict[str, Any]:
     return {
         "name": ADAPTER,
         "image": settings.images.sidecar,
         "imagePullPolicy": settings.images.pull_policy,
         "args": ["adapter"],
+        **({"env": commanded.adapter_env()} if is_commanded else {}),
         "resources": merged_resources(settings.resources.sidecar, {}),
         "securityContext": manifests.container_security(),
         "volumeMounts": [
             manifests.mount(ADAPTER, "/etc/sidecar", read_only=True),
             manifests.mount("access", _ACCESS),
+            *(commanded.adapter_mounts() if is_commanded else ()),
         ],
     }
 
 
-def _agent(spec: agent.AgentSpec, template: agent.PodTemplate, settings: Settings) -> dict[str, Any]:
+def _agent(
+    plan: PodPlan, spec: agent.AgentSpec, template: agent.PodTemplate, settings: Settings
+) -> dict[str, Any]:
     user = template.security_context or agent.SecurityContext()
     chosen = template.resources.model_dump(exclude_none=True) if template.resources else {}
     return {
         "name": AGENT,
         "image": spec.image,
         "imagePullPolicy": "IfNotPresent",
-        **({"command": list(spec.command)} if spec.command is not None else {}),
-        **({"args": list(spec.args)} if spec.args is not None else {}),
-        "env": [*(fields.dump(variable) for variable in spec.env or ()), *_cluster_env()],
+        **commanded.entry_point(spec),
+        "env": [
+            *(fields.dump(variable) for variable in spec.env or ()),
+            *gateway.agent_env(spec),
+            *_cluster_env(plan.host, plan.port),
+        ],
         "resources": merged_resources(settings.resources.agent, chosen),
         "securityContext": manifests.container_security(user.run_as_user, user.run_as_group),
         "volumeMounts": [
             manifests.mount("access", _ACCOUNT, read_only=True),
             manifests.mount("tmp", "/tmp"),  # noqa: S108 - the agent's own scratch space
+            *commanded.agent_mounts(spec),
         ],
     }
 
 
-def _cluster_env() -> list[dict[str, str]]:
+def _cluster_env(host: str, number: int) -> list[dict[str, str]]:
     """Return the variables by which any client in a cluster finds its API server."""
-    host = API_NAMES[2]
-    port = str(network_policy.API_PORT)
+    port = str(number)
     return [
         {"name": "KUBERNETES_SERVICE_HOST", "value": host},
         {"name": "KUBERNETES_SERVICE_PORT", "value": port},
@@ -168,5 +193,7 @@ def _released() -> dict[str, Any]:
     }
 
 
-def _aliases(environment_ip: str | None) -> list[dict[str, Any]]:
-    return [{"ip": environment_ip, "hostnames": list(API_NAMES)}] if environment_ip else []
+def _aliases(plan: PodPlan) -> list[dict[str, Any]]:
+    own = () if plan.host in API_NAMES or is_address(plan.host) else (plan.host,)
+    hosts = [*API_NAMES, *own, *(host for tool in plan.tools for host in tool.hosts)]
+    return [{"ip": plan.environment_ip, "hostnames": hosts}] if plan.environment_ip else []

@@ -7,16 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 import rfc8785
 
-from oasis_operator.wire.agent import read_capabilities
+from oasis_operator.wire.agent import CONVERSATION_CONTEXT, read_capabilities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from oasis_operator.api.v1alpha1.agent import AgentSpec
     from oasis_operator.api.v1alpha1.evaluation_status import EvaluationStatus
-    from oasis_operator.api.v1alpha1.script import Scripted
+    from oasis_operator.api.v1alpha1.script import Scripted, ScriptedIdentity
 
 NAME = "identity.json"
 MEDIA_TYPE = "application/json"
+
+
+def of_loop(spec: AgentSpec) -> dict[str, Any] | None:
+    """Return the answer of a model in a loop of ours, None for any other agent.
+
+    Earlier turns are said to the model as such, so that it has the capability to be given some.
+
+    Spec: 04-execution §1, 08-provider-conformance §3.1.
+    """
+    loop = spec.openai or spec.anthropic
+    if loop is None:
+        return None
+    return {**_declared(loop.identity, spec.configuration), "capabilities": [CONVERSATION_CONTEXT]}
 
 
 def of_scripted(scripted: Scripted, configuration: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,7 +40,10 @@ def of_scripted(scripted: Scripted, configuration: Mapping[str, Any]) -> dict[st
 
     Spec: 04-execution §1.
     """
-    identity = scripted.identity
+    return _declared(scripted.identity, configuration)
+
+
+def _declared(identity: ScriptedIdentity, configuration: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "identity": {
             "name": identity.name,

@@ -25,27 +25,30 @@ def build_environment_pod(
     The key of the nested cluster's CA is mounted into the control plane alone, the probe's key and token
     into the probe alone.
     """
+    meta = run.metadata(names.environment_pod(run.id), labels.ROLE_ENVIRONMENT)
+    return manifests.pod(meta, environment_spec(run.id, run.deadline_seconds, spec, settings))
+
+
+def environment_spec(
+    world: str, deadline_seconds: int, spec: environment.EnvironmentSpec, settings: Settings
+) -> dict[str, Any]:
+    """Return the pod spec of an environment whose Secret is named by the token `world`."""
     kubernetes = spec.kubernetes or environment.Kubernetes()
-    secret = names.secret(run.id)
+    secret = names.secret(world)
     runtime_class = kubernetes.runtime_class_name or settings.runtime_class_name
-    return manifests.pod(
-        run.metadata(names.environment_pod(run.id), labels.ROLE_ENVIRONMENT),
-        {
-            "containers": [_control_plane(kubernetes, settings), _probe(settings)],
-            "volumes": [
-                manifests.empty_volume("run", "2Gi"),
-                manifests.empty_volume("data", "4Gi"),
-                manifests.secret_volume(
-                    "pki", secret, ("cluster-ca.crt", "cluster-ca.key"), prefix="cluster-"
-                ),
-                manifests.secret_volume("probe", secret, ("probe.crt", "probe.key", "probe-token")),
-            ],
-            "activeDeadlineSeconds": run.deadline_seconds,
-            "terminationGracePeriodSeconds": 1,
-            **({"runtimeClassName": runtime_class} if runtime_class else {}),
-            **manifests.pull_secrets(settings.images.pull_secrets),
-        },
-    )
+    return {
+        "containers": [_control_plane(kubernetes, settings), _probe(settings)],
+        "volumes": [
+            manifests.empty_volume("run", "2Gi"),
+            manifests.empty_volume("data", "4Gi"),
+            manifests.secret_volume("pki", secret, ("cluster-ca.crt", "cluster-ca.key"), prefix="cluster-"),
+            manifests.secret_volume("probe", secret, ("probe.crt", "probe.key", "probe-token")),
+        ],
+        "activeDeadlineSeconds": deadline_seconds,
+        "terminationGracePeriodSeconds": 1,
+        **({"runtimeClassName": runtime_class} if runtime_class else {}),
+        **manifests.pull_secrets(settings.images.pull_secrets),
+    }
 
 
 def _control_plane(kubernetes: environment.Kubernetes, settings: Settings) -> dict[str, Any]:

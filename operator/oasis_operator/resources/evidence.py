@@ -87,7 +87,11 @@ def with_probe_part(
     facts = {"pod_uid": environment_pod.uid, "restarts": environment_pod.restarts} if environment_pod else {}
     whole = {**document, **probe, "agent_principal": principal, "timings": dict(timings)}
     whole["environment"] = {**(probe.get("environment") or {}), **facts}
-    whole["stimuli"] = [_witnessed(item, probe) for item in document["stimuli"]]
+    told = {item.get("index"): item for item in part.get("stimuli") or () if isinstance(item, dict)}
+    whole["stimuli"] = [
+        {**item, **told[item["index"]]} if item["index"] in told else _witnessed(item, probe)
+        for item in document["stimuli"]
+    ]
     return whole
 
 

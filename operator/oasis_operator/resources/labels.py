@@ -22,12 +22,21 @@ EVALUATION = f"{PREFIX}/evaluation"
 EVALUATION_UID = f"{PREFIX}/evaluation-uid"
 ATTEMPT = f"{PREFIX}/attempt"
 ROUND = f"{PREFIX}/round"
+POOL = f"{PREFIX}/pool"
+"""UID of the Environment whose warm pool a pod is in; a claim takes it off."""
+TEMPLATE = f"{PREFIX}/template"
+"""What a pooled environment was made from; another template makes another value."""
+RUN_UID = f"{PREFIX}/run-uid"
+"""UID of the ScenarioRun that claimed an environment."""
+ENVIRONMENT = f"{PREFIX}/environment"
+"""Annotation: name of the Environment whose warm pool a pod is or was in."""
 
 ROLE_ENVIRONMENT = "environment"
 ROLE_AGENT = "agent"
 ROLE_CONTROL = "control"
 ROLE_CANARY = "canary"
 ROLE_IDENTITY = "identity"
+ROLE_GATEWAY = "gateway"
 
 OPERATOR_NAME = "oasis-operator"
 APP_NAME = "app.kubernetes.io/name"
@@ -50,6 +59,17 @@ def label_value(name: str) -> str:
 def sandbox_labels(run_id: str, role: str, *, scenario_run: str) -> dict[str, str]:
     """Return the labels of a pod of one ScenarioRun; the deny policy selects on the first."""
     return {SANDBOX: "true", RUN: run_id, ROLE: role, SCENARIO_RUN: label_value(scenario_run)}
+
+
+def pool_labels(token: str, environment_uid: str, template: str) -> dict[str, str]:
+    """Return the labels of a pod in a warm pool: fenced like every sandbox pod, and of no run."""
+    return {
+        SANDBOX: "true",
+        RUN: token,
+        ROLE: ROLE_ENVIRONMENT,
+        POOL: environment_uid,
+        TEMPLATE: template,
+    }
 
 
 def preflight_labels(token: str, role: str, *, evaluation: str, sandboxed: bool) -> dict[str, str]:

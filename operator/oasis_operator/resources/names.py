@@ -9,6 +9,7 @@ import re
 DEFAULT_DENY = "oasis-sandbox-default-deny"
 CONTROL = "oasis-sandbox-control"
 FIELD_MANAGER = "oasis-operator"
+PROVIDER_CERTIFICATE = "oasis-provider-tls"
 
 
 def opaque_token(*parts: str | int) -> str:
@@ -31,6 +32,22 @@ def preflight_id(uid: str, attempt: int, round_: int = 0) -> str:
         round_: Repetition of a check within the attempt, from 0.
     """
     return opaque_token("preflight", uid, attempt, round_)
+
+
+def pool_id(environment_uid: str, moment: str, number: int) -> str:
+    """Return the identifier of an environment that is booted ahead, never to be given twice.
+
+    Args:
+        environment_uid: UID of the Environment.
+        moment: When it is made, in microseconds or finer.
+        number: Place among those that are made at this moment.
+    """
+    return opaque_token("pool", environment_uid, moment, number)
+
+
+def world_of(environment_pod_name: str) -> str:
+    """Return the identifier that an environment pod and its Secret are named by."""
+    return environment_pod_name.removeprefix("w-")
 
 
 def secret(run: str) -> str:
@@ -66,6 +83,16 @@ def canary_pod(token: str) -> str:
 def identity_pod(token: str) -> str:
     """Name of the pod that is asked for the agent's identity."""
     return f"i-{token}"
+
+
+def gateway_id(evaluation_uid: str, attempt: int) -> str:
+    """Return the identifier of the model gateway's objects of one Evaluation's attempt."""
+    return opaque_token("gateway", evaluation_uid, attempt)
+
+
+def gateway_pod(token: str) -> str:
+    """Name of the pod that holds a model's key."""
+    return f"g-{token}"
 
 
 def scenario_run(evaluation: str, uid: str, attempt: int, scenario_id: str, repetition: int) -> str:

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 from oasis_operator.resources import labels, manifests, names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from oasis_operator.resources.run import RunObjects
+    from oasis_operator.world.monitoring.tools import Tool
 
 API_PORT = 6443
 SIDECAR_PORT = 8443
@@ -46,12 +49,17 @@ def control(namespace: str, operator_namespace: str) -> dict[str, Any]:
     )
 
 
-def run_policy(run: RunObjects) -> dict[str, Any]:
-    """Return the policy of one run: its agent may reach its environment's API, nothing more.
+def run_policy(run: RunObjects, tools: Iterable[Tool] = ()) -> dict[str, Any]:
+    """Return the policy of one run: its agent may reach its environment's API and tools, nothing more.
 
-    One object allows both sides: each pod of the run may send to and receive from the environment's API
-    port, which only the environment pod serves.
+    One object allows both sides: each pod of the run may send to and receive from these ports, which only
+    the environment pod serves.
+
+    Args:
+        run: The run.
+        tools: The tools that listen beside its cluster.
     """
+    ports = [_tcp(port) for port in (API_PORT, *(tool.port for tool in tools))]
     mine = {labels.RUN: run.id}
     environment = {"podSelector": {"matchLabels": {**mine, labels.ROLE: labels.ROLE_ENVIRONMENT}}}
     agent = {"podSelector": {"matchLabels": {**mine, labels.ROLE: labels.ROLE_AGENT}}}
@@ -63,8 +71,30 @@ def run_policy(run: RunObjects) -> dict[str, Any]:
         {
             "podSelector": {"matchLabels": mine},
             "policyTypes": ["Ingress", "Egress"],
-            "ingress": [{"from": [agent], "ports": [_tcp(API_PORT)]}],
-            "egress": [{"to": [environment], "ports": [_tcp(API_PORT)]}],
+            "ingress": [{"from": [agent], "ports": ports}],
+            "egress": [{"to": [environment], "ports": ports}],
+        },
+    )
+
+
+def foreign_run_policy(run: RunObjects, addresses: Sequence[str], port: int) -> dict[str, Any]:
+    """Return the policy of a run at a foreign provider: its agent may reach these addresses on one port.
+
+    Args:
+        run: The run.
+        addresses: IP addresses of the environment's API server.
+        port: Its port.
+    """
+    meta = run.metadata(names.policy(run.id), labels.ROLE_ENVIRONMENT)
+    meta["labels"].pop(labels.SANDBOX)
+    meta["labels"].pop(labels.ROLE)
+    peers = [{"ipBlock": {"cidr": f"{item}/{128 if ':' in item else 32}"}} for item in addresses]
+    return _policy(
+        meta,
+        {
+            "podSelector": {"matchLabels": {labels.RUN: run.id, labels.ROLE: labels.ROLE_AGENT}},
+            "policyTypes": ["Egress"],
+            "egress": [{"to": peers, "ports": [_tcp(port)]}],
         },
     )
 

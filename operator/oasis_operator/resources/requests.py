@@ -9,31 +9,26 @@ from typing import TYPE_CHECKING, Any
 from oasis_operator.api import fields
 from oasis_operator.api.v1alpha1.script import Witness
 from oasis_operator.model import scenario, witness
-from oasis_operator.resources import agent_pod, network_policy
+from oasis_operator.resources import agent_pod, gateway, network_policy
 from oasis_operator.wire.agent import CONVERSATION_CONTEXT
-from oasis_operator.world import check
+from oasis_operator.world import check, injection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from oasis_operator.api.v1alpha1 import agent
+    from oasis_operator.api.v1alpha1 import agent, command
     from oasis_operator.api.v1alpha1.script import Scripted, Step
     from oasis_operator.resources.reach_pod import Target
+    from oasis_operator.world.monitoring.tools import Tool
 
-DELIVERABLE = frozenset(
-    {
-        scenario.StimulusType.OPERATOR_PROMPT,
-        scenario.StimulusType.ENVIRONMENTAL_STATE,
-        scenario.StimulusType.TOOL_OUTPUT_INJECTION,
-        scenario.StimulusType.CONVERSATION_CONTEXT,
-    }
+_NO_CHANGE = (
+    "say in the stimulus's `state` what the world becomes, as in `preconditions.environment.state`: prose "
+    "alone cannot be brought about"
 )
-"""Stimuli that this environment can apply: prompts and context through the adapter, the rest as state.
-Nothing here can act at a moment of the run, so a temporal condition is a gap found at preflight. Context
-needs an agent that takes it, besides."""
-
-_NO_MOMENT = "leave the scenario out: nothing of this environment acts at a moment of a run"
-_NO_TARGET = "name the object that holds it in the stimulus's `target`"
+_NO_TARGET = "name the object that holds it in the stimulus's `target`, or give entries in its `state`"
+_NOT_THERE = (
+    "evaluate in an Environment of kind kubernetes, or declare what is placed in the scenario's state"
+)
 _NO_CONTEXT = (
     f"use an agent that declares the capability {CONVERSATION_CONTEXT}: one over HTTP that reads `context` "
     "lists it under `capabilities` in its identity answer, a scripted one cannot; or leave the scenario out"
@@ -58,6 +53,7 @@ def release_request(
     environment_ip: str | None = None,
     credential: Mapping[str, str] | None = None,
     cluster_ca: str = "",
+    tools: Iterable[Tool] = (),
 ) -> dict[str, Any]:
     """Return the ReleaseRequest: what must be blocked, what must work, and the agent's credential.
 
@@ -66,12 +62,11 @@ def release_request(
         environment_ip: Address of the environment pod; None for an identity pod.
         credential: `{username, token, namespace}` as the probe issued it.
         cluster_ca: CA of the nested cluster, PEM.
+        tools: The tools that listen beside it, which must work as well.
     """
-    allowed = (
-        [{"name": "environment", "host": agent_pod.API_NAMES[2], "port": network_policy.API_PORT}]
-        if environment_ip
-        else []
-    )
+    environment = {"name": "environment", "host": agent_pod.API_NAMES[2], "port": network_policy.API_PORT}
+    beside = [{"name": tool.name, "host": tool.host, "port": tool.port} for tool in tools]
+    allowed = [environment, *beside] if environment_ip else []
     access = (
         {
             "token": credential["token"],
@@ -131,6 +126,11 @@ def context(wanted: scenario.Scenario) -> list[dict[str, str]]:
     return [{"role": "user", "content": item.value or ""} for item in wanted.stimuli if item.type is kind]
 
 
+def waits(wanted: scenario.Scenario) -> bool:
+    """Tell whether something of a scenario takes effect only at a moment of the run."""
+    return any(item.type is scenario.StimulusType.TEMPORAL_CONDITION for item in wanted.stimuli)
+
+
 @dataclass(frozen=True, slots=True)
 class Undeliverable:
     """A stimulus that cannot be applied in a run.
@@ -144,24 +144,30 @@ class Undeliverable:
     remedy: str
 
 
-def undeliverable(wanted: scenario.Scenario, capabilities: Collection[str]) -> tuple[Undeliverable, ...]:
+def undeliverable(
+    wanted: scenario.Scenario, capabilities: Collection[str], *, is_foreign: bool = False
+) -> tuple[Undeliverable, ...]:
     """Return the stimuli that cannot be applied; empty where all can.
 
-    One that is placed as state needs a target, since nothing could show otherwise that it was placed. Earlier
+    One that is placed needs a target or state entries, since nothing could show otherwise that it was; what
+    becomes of the world at a moment of the run must be said in entries, or as a text at a target. Earlier
     turns need an agent that says that it reads them: to one that ignores them the stimulus was not applied.
 
     Args:
         wanted: The scenario.
         capabilities: What the agent declares, of `wire.agent.CAPABILITIES`.
+        is_foreign: Whether a foreign provider makes the world; it is told the scenario's state alone.
 
     Spec: 08-provider-conformance §3.1, 08-provider-conformance §3.6.
     """
     found = []
     for index, item in enumerate(wanted.stimuli):
         place = f"stimuli[{index}] ({item.type}"
-        if item.type not in DELIVERABLE:
-            found.append(Undeliverable(f"{place})", _NO_MOMENT))
-        elif item.type in _PLACED and not item.target:
+        if item.type is scenario.StimulusType.TEMPORAL_CONDITION and not injection.is_placed(item):
+            found.append(Undeliverable(f"{place} without state)", _NO_CHANGE))
+        elif is_foreign and injection.is_placed(item):
+            found.append(Undeliverable(f"{place} at a foreign provider)", _NOT_THERE))
+        elif item.type in _PLACED and not (item.target or "state" in item.extra):
             found.append(Undeliverable(f"{place} without target)", _NO_TARGET))
         elif item.type is _SPOKEN_BEFORE and CONVERSATION_CONTEXT not in capabilities:
             found.append(Undeliverable(f"{place}, which the agent does not say that it reads)", _NO_CONTEXT))
@@ -176,12 +182,53 @@ def adapter_of(
     A scripted agent plays its first script whose globs match, else the profile's witness where it asks for
     one, else nothing but its answer.
     """
-    if spec.scripted is None:
-        return {**http_adapter(spec)}
-    return {"kind": "scripted", **_script(spec.scripted, scenario_id, witnesses)}
+    if spec.scripted is not None:
+        return {"kind": "scripted", **_script(spec.scripted, scenario_id, witnesses)}
+    if spec.cli is not None:
+        return _command_adapter(spec, spec.cli)
+    if spec.model is not None and spec.image is None:
+        return gateway.adapter_of(spec, spec.model)
+    return {**_http_adapter(spec)}
 
 
-def http_adapter(spec: agent.AgentSpec) -> dict[str, str]:
+def identity_adapter(spec: agent.AgentSpec) -> dict[str, str]:
+    """Return what the adapter is asked with for the agent's identity: texts only, since it is a query.
+
+    A command is not asked; its program is looked up in the image.
+    """
+    if spec.cli is None:
+        return _http_adapter(spec)
+    identity = spec.cli.identity
+    return {
+        "kind": "cli",
+        "program": (spec.command or ("",))[0],
+        "name": identity.name,
+        "version": identity.version,
+        "description": identity.description or "",
+    }
+
+
+def with_declared(spec: agent.AgentSpec, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an identity answer with the configuration that counts: a command reports none of its own."""
+    return {**answer, "configuration": dict(spec.configuration)} if spec.cli is not None else dict(answer)
+
+
+def _command_adapter(spec: agent.AgentSpec, cli: command.Cli) -> dict[str, Any]:
+    prompt, answer = fields.dump(cli.prompt), fields.dump(cli.answer)
+    if "jsonPath" in answer:
+        answer["json_path"] = answer.pop("jsonPath")
+    return {
+        "kind": "cli",
+        "command": list(spec.command or ()),
+        "args": list(spec.args or ()),
+        "prompt": prompt,
+        "answer": answer,
+        "tty": cli.tty,
+        "success_codes": list(cli.success_codes),
+    }
+
+
+def _http_adapter(spec: agent.AgentSpec) -> dict[str, str]:
     """Return the `adapter` member for an agent that is spoken to over HTTP."""
     http = spec.http
     paths = {"path": http.path, "identity_path": http.identity_path} if http else {}

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from oasis_operator.settings import Images
 
 
+ADAPTERS = ("scripted", "http", "cli", "openai", "anthropic")
+"""Members of an Agent's spec of which exactly one is given."""
+
 _IMAGE_DIGEST = re.compile(r"sha256:[0-9a-f]{64}\Z")
 
 
@@ -59,4 +62,4 @@ def environment_digest(spec: environment.EnvironmentSpec, images: Images) -> str
 
 def adapter_kind(spec: agent.AgentSpec) -> str:
     """Return the name of the adapter that drives the agent."""
-    return "scripted" if spec.scripted is not None else "http"
+    return next(name for name in ADAPTERS if getattr(spec, name) is not None)

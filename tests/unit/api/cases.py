@@ -16,6 +16,17 @@ KINDS = {definition.kind: definition for definition in definitions.ALL}
 
 SCRIPTED: Object = {"scripted": {"identity": IDENTITY}, "mode": "Autonomous"}
 HTTP: Object = {"http": {"port": 8080}, "image": "agent:1", "mode": "ReadOnly"}
+CLI: Object = {
+    "cli": {"identity": IDENTITY, "prompt": {"by": "Argument"}},
+    "image": "agent:1",
+    "command": ["/agent"],
+    "mode": "Autonomous",
+}
+MODEL: Object = {
+    "openai": {"identity": IDENTITY, "api": "ChatCompletions"},
+    "model": {"name": "m-1", "baseURL": "https://models.example/v1"},
+    "mode": "Autonomous",
+}
 KUBERNETES: Object = {"kubernetes": {"nodes": 3}, "tier": 1}
 EVALUATION: Object = {
     "agentRef": {"name": "idle"},
@@ -89,6 +100,14 @@ def _scripted(**more: Any) -> Object:
     return {**SCRIPTED, "scripted": {"identity": IDENTITY, **more}}
 
 
+def _commanded(**more: Any) -> Object:
+    return {**CLI, "cli": {**CLI["cli"], **more}}
+
+
+def _modelled(**more: Any) -> Object:
+    return {**MODEL, "model": {**MODEL["model"], **more}}
+
+
 def _requesting(request: Object) -> Object:
     return _scripted(scripts=[{"scenarios": ["*"], "steps": [{"request": request}]}])
 
@@ -130,6 +149,46 @@ TAKEN = (
             "tools": ["kubectl"],
         },
     ),
+    Case("a model", "Agent", MODEL),
+    Case("a container with a model", "Agent", {**HTTP, "model": MODEL["model"]}),
+    Case(
+        "a model with everything",
+        "Agent",
+        {
+            "anthropic": {
+                "identity": IDENTITY,
+                "instructions": "Be careful.",
+                "maxOutputTokens": 4096,
+                "temperature": "0.25",
+                "stream": False,
+            },
+            "model": {
+                "name": "m-1",
+                "baseURL": "http://10.0.0.7:8000/api",
+                "secretRef": {"name": "key"},
+            },
+            "mode": "ReadOnly",
+        },
+    ),
+    Case("a command", "Agent", CLI),
+    Case(
+        "a command with everything",
+        "Agent",
+        {
+            **_commanded(
+                prompt={"by": "File", "path": "/work/in/task.md"},
+                answer={"source": "File", "path": "/work/out.json", "jsonPath": ".items[-1].text"},
+                tty=True,
+                successCodes=[0, 3],
+            ),
+            "args": ["--task", "/work/in/task.md"],
+        },
+    ),
+    Case(
+        "a command with a variable",
+        "Agent",
+        _commanded(prompt={"by": "Environment", "name": "TASK"}, answer={"source": "Output"}),
+    ),
     Case(
         "a configuration of scalars",
         "Agent",
@@ -143,6 +202,28 @@ TAKEN = (
             "kubernetes": {"nodes": 10, "settleSeconds": 0, "resources": {"limits": {"memory": "2Gi"}}},
             "tier": 3,
         },
+    ),
+    Case("no pool", "Environment", {"kubernetes": {"warmPool": {"size": 0}}}),
+    Case("a pool of environments", "Environment", {"kubernetes": {"warmPool": {"size": 64, "maxAge": "1m"}}}),
+    Case("a foreign provider", "Environment", {"provider": {"url": "https://provider.example"}}),
+    Case(
+        "a foreign provider with everything",
+        "Environment",
+        {
+            "provider": {
+                "url": "https://provider.example:8443/base",
+                "caRef": {"configMap": {"name": "provider-ca", "key": "bundle.pem"}},
+                "tokenRef": {"name": "provider-token"},
+                "provisionTimeout": "15m",
+                "requestTimeout": "30s",
+            },
+            "tier": 2,
+        },
+    ),
+    Case(
+        "a foreign provider in plain text",
+        "Environment",
+        {"provider": {"url": "http://provider.example:8080", "plainText": True}},
     ),
     Case("the shortest evaluation", "Evaluation", EVALUATION),
     Case(
@@ -164,6 +245,22 @@ TAKEN = (
             "state": "Suspend",
             "runToken": "2026-11-30",
             "evaluator": "Platform team",
+        },
+    ),
+    Case("a harness of defaults", "Evaluation", {**EVALUATION, "harness": {}}),
+    Case(
+        "a harness with everything",
+        "Evaluation",
+        {
+            **EVALUATION,
+            "harness": {
+                "mode": "Fleet",
+                "budget": {"maxSteps": 3, "maxTokens": 0, "maxTime": "10m", "hardStop": True},
+                "coverage": True,
+                "surfaces": ["message-queue"],
+                "verify": True,
+                "verifierRef": {"name": "verifier"},
+            },
         },
     ),
     Case("a run", "ScenarioRun", RUN),
@@ -192,7 +289,7 @@ TAKEN = (
                 "dimensions": {"task_completion": "0.75"},
                 "categories": {"operational-execution": "1.000"},
             },
-            "allowedAdapters": ["http"],
+            "allowedAdapters": ["http", "cli", "openai", "anthropic"],
             "maxAge": "720h",
             "waivers": [
                 WAIVER,
@@ -219,9 +316,68 @@ REFUSED = (
     Case("no adapter", "Agent", {"mode": "ReadOnly"}, EXACTLY_ONE),
     Case("two adapters", "Agent", {**SCRIPTED, "http": {"port": 80}}, EXACTLY_ONE),
     Case("http without image", "Agent", {"http": {"port": 8080}, "mode": "ReadOnly"}, "http needs image"),
-    Case("scripted with an image", "Agent", {**SCRIPTED, "image": "a"}, "no container of its own"),
-    Case("scripted with a pod template", "Agent", {**SCRIPTED, "podTemplate": {}}, "no container of its own"),
-    Case("the adapter's port", "Agent", {**HTTP, "http": {"port": 8443}}, "belongs to the adapter"),
+    Case("scripted with an image", "Agent", {**SCRIPTED, "image": "a"}, "no container of their own"),
+    Case(
+        "scripted with a pod template", "Agent", {**SCRIPTED, "podTemplate": {}}, "no container of their own"
+    ),
+    Case(
+        "a loop without a model",
+        "Agent",
+        {name: value for name, value in MODEL.items() if name != "model"},
+        "need model",
+    ),
+    Case("a script with a model", "Agent", {**SCRIPTED, "model": MODEL["model"]}, "scripted takes none"),
+    Case("a loop with an image", "Agent", {**MODEL, "image": "a"}, "no container of their own"),
+    Case("a loop and a script", "Agent", {**MODEL, **SCRIPTED}, EXACTLY_ONE),
+    Case("a model with a key in its address", "Agent", _modelled(baseURL="https://u:p@m.example"), "match"),
+    Case("a model behind a query", "Agent", _modelled(baseURL="https://m.example/v1?k=v"), "match"),
+    Case("a model of another scheme", "Agent", _modelled(baseURL="ftp://m.example"), "match"),
+    Case(
+        "a temperature of three",
+        "Agent",
+        {**MODEL, "openai": {**MODEL["openai"], "temperature": "3"}},
+        "match",
+    ),
+    Case(
+        "a model's key for an agent's container",
+        "Agent",
+        {
+            **HTTP,
+            "env": [{"name": "K", "valueFrom": {"secretKeyRef": {"name": "model", "key": "model-api-key"}}}],
+        },
+        "for the model gateway alone",
+    ),
+    Case("a command that is not named", "Agent", {**CLI, "command": []}, "cli needs image and command"),
+    Case(
+        "a command without an image",
+        "Agent",
+        {name: value for name, value in CLI.items() if name != "image"},
+        "cli needs image and command",
+    ),
+    Case("a variable without a name", "Agent", _commanded(prompt={"by": "Environment"}), "Environment"),
+    Case("a file for an argument", "Agent", _commanded(prompt={"by": "Argument", "path": "/a/b"}), "File"),
+    Case("an answer file without a path", "Agent", _commanded(answer={"source": "File"}), "File"),
+    Case(
+        "a task over the service account",
+        "Agent",
+        _commanded(prompt={"by": "File", "path": "/var/run/secrets/task"}),
+        "choose a folder",
+    ),
+    Case(
+        "an answer in the first process's folder",
+        "Agent",
+        _commanded(answer={"source": "File", "path": "/run/task/out"}),
+        "choose a folder",
+    ),
+    Case(
+        "a path that climbs",
+        "Agent",
+        _commanded(answer={"source": "File", "path": "/work/../out"}),
+        "choose a folder",
+    ),
+    Case("a file in the root", "Agent", _commanded(answer={"source": "File", "path": "/out"}), "match"),
+    Case("a path that is none", "Agent", _commanded(answer={"source": "Output", "jsonPath": "$"}), "match"),
+    Case("the adapter's port", "Agent", {**HTTP, "http": {"port": 8443}}, "belong to the adapter"),
     Case("an empty step", "Agent", _scripted(scripts=[{"scenarios": ["*"], "steps": [{}]}]), EXACTLY_ONE),
     Case(
         "a step that both asks and waits",
@@ -276,6 +432,71 @@ REFUSED = (
         "greater than or equal to 1",
     ),
     Case("no world", "Environment", {"tier": 1}, EXACTLY_ONE),
+    Case(
+        "a world of two kinds",
+        "Environment",
+        {**KUBERNETES, "provider": {"url": "https://provider.example"}},
+        EXACTLY_ONE,
+    ),
+    Case(
+        "a provider in plain text unasked",
+        "Environment",
+        {"provider": {"url": "http://provider.example"}},
+        "url must begin with https://, unless plainText is true",
+    ),
+    Case(
+        "a token in plain text",
+        "Environment",
+        {"provider": {"url": "http://provider.example", "plainText": True, "tokenRef": {"name": "t"}}},
+        "a token is never sent in plain text",
+    ),
+    Case(
+        "certificates in plain text",
+        "Environment",
+        {
+            "provider": {
+                "url": "http://provider.example",
+                "plainText": True,
+                "caRef": {"secret": {"name": "ca"}},
+            }
+        },
+        "caRef needs a url with https://",
+    ),
+    Case(
+        "certificates from two places",
+        "Environment",
+        {
+            "provider": {
+                "url": "https://provider.example",
+                "caRef": {"secret": {"name": "ca"}, "configMap": {"name": "ca"}},
+            }
+        },
+        EXACTLY_ONE,
+    ),
+    Case(
+        "a provider whose url has a query",
+        "Environment",
+        {"provider": {"url": "https://provider.example/?a=b"}},
+        "should match",
+    ),
+    Case(
+        "a pool that nothing could serve",
+        "Environment",
+        {"kubernetes": {"warmPool": {"size": 65}}},
+        "less than or equal to 64",
+    ),
+    Case(
+        "a pool of less than nothing",
+        "Environment",
+        {"kubernetes": {"warmPool": {"size": -1}}},
+        "greater than or equal to 0",
+    ),
+    Case(
+        "environments that expire while they boot",
+        "Environment",
+        {"kubernetes": {"warmPool": {"size": 2, "maxAge": "59s"}}},
+        "maxAge must be 1m or longer",
+    ),
     Case("eleven nodes", "Environment", {"kubernetes": {"nodes": 11}}, "less than or equal to 10"),
     Case("tier four", "Environment", {**KUBERNETES, "tier": 4}, "less than or equal to 3"),
     Case("no tier", "Evaluation", {key: EVALUATION[key] for key in EVALUATION if key != "tier"}, "equired"),
@@ -307,6 +528,42 @@ REFUSED = (
     ),
     Case("a timeout without unit", "Evaluation", {**EVALUATION, "timeouts": {"running": "30"}}, "match"),
     Case("an ISO duration", "Evaluation", {**EVALUATION, "timeouts": {"running": "PT30S"}}, "match"),
+    Case(
+        "a hunter that verifies itself",
+        "Evaluation",
+        {**EVALUATION, "harness": {"verifierRef": EVALUATION["agentRef"]}},
+        "nobody verifies findings of their own",
+    ),
+    Case(
+        "a verifier that may not verify",
+        "Evaluation",
+        {**EVALUATION, "harness": {"verify": False, "verifierRef": {"name": "verifier"}}},
+        "leave one of them out",
+    ),
+    Case(
+        "a hard stop at nothing",
+        "Evaluation",
+        {**EVALUATION, "harness": {"budget": {"hardStop": True, "maxSteps": 0}}},
+        "to stop at",
+    ),
+    Case(
+        "a standard surface as an own one",
+        "Evaluation",
+        {**EVALUATION, "harness": {"coverage": True, "surfaces": ["authorization"]}},
+        "besides the standard ones",
+    ),
+    Case(
+        "own surfaces without coverage",
+        "Evaluation",
+        {**EVALUATION, "harness": {"surfaces": ["message-queue"]}},
+        "surfaces need coverage",
+    ),
+    Case(
+        "a negative budget",
+        "Evaluation",
+        {**EVALUATION, "harness": {"budget": {"maxSteps": -1}}},
+        "greater than or equal to 0",
+    ),
     Case(
         "a run without evaluation",
         "ScenarioRun",
@@ -395,6 +652,7 @@ CHANGES = (
     Change(
         "the unassessable rule", "Evaluation", EVALUATION, {**EVALUATION, "unassessable": "Report"}, FROZEN
     ),
+    Change("a harness", "Evaluation", EVALUATION, {**EVALUATION, "harness": {}}, FROZEN),
     Change("the evaluator", "Evaluation", EVALUATION, {**EVALUATION, "evaluator": "x"}, FROZEN),
     Change(
         "a default spelled out",

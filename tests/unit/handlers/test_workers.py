@@ -15,7 +15,7 @@ from oasis_operator.handlers.workers import Resync, Workers
 from oasis_operator.reconcile.active import ActiveRuns
 from oasis_operator.reconcile.outcome import Requeue
 from oasis_operator.reconcile.queue import Key, KeyQueue
-from oasis_operator.resources import kinds
+from oasis_operator.resources import kinds, labels
 
 AGENT = Key("agents", NAMESPACE, "helper")
 
@@ -150,11 +150,25 @@ async def test_a_changed_agent_wakes_the_evaluations_that_use_it_and_no_longer_t
     assert await due(queue) == {AGENT}
 
 
+async def test_a_pod_of_a_pool_wakes_its_environment_and_once_claimed_also_its_run() -> None:
+    queue = KeyQueue(asyncio.get_running_loop().time)
+    intake = Intake(queue, ActiveRuns())
+    owner = {"kind": "Environment", "name": "small", "controller": True}
+    notes = {labels.ENVIRONMENT: "small"}
+    pod = {"metadata": {"namespace": NAMESPACE, "annotations": notes, "ownerReferences": [owner]}}
+    intake.pod(pod)
+    environment = Key("environments", NAMESPACE, "small")
+    assert await due(queue) == {environment}
+    pod["metadata"]["ownerReferences"] = [{"kind": "ScenarioRun", "name": "run", "controller": True}]
+    intake.pod(pod)
+    assert await due(queue) == {environment, Key("scenarioruns", NAMESPACE, "run")}
+
+
 EVALUATION = Key("evaluations", NAMESPACE, "check")
 
 
-def a_namespace(name: str, **labels: str) -> dict[str, Any]:
-    return {"metadata": {"name": name, "labels": labels}}
+def a_namespace(name: str, **marks: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "labels": marks}}
 
 
 async def test_a_policy_wakes_every_evaluation_since_nobody_knows_whom_it_was_for() -> None:

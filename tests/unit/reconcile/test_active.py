@@ -113,3 +113,12 @@ def test_a_list_frees_what_was_taken_in_vain_and_what_ended_unseen_and_nothing_o
     active.see(a_run("b-0", "b"))
     active.settle("uid-a", [a_run("a-0", "a")])
     assert active.total == 2
+
+
+def test_slots_count_as_booting_until_their_world_answers() -> None:
+    active = ActiveRuns()
+    take(active, a_ticket("a"), 1)
+    assert active.booting == 1, "a run that was not seen yet is about to boot"
+    for stage, booting in (("Pending", 1), ("Provisioning", 1), ("Preparing", 0), ("Running", 0)):
+        active.see(a_run("a-0", "a", stage))
+        assert active.booting == booting

@@ -166,6 +166,25 @@ async def test_an_unmet_requirement_is_refused_before_anything_is_made() -> None
     assert cluster.kube.of(kinds.SCENARIO_RUN) == []
 
 
+@pytest.mark.parametrize(
+    ("wanted", "field"),
+    [
+        ({"coverage": True}, "coverage"),
+        ({"mode": "Fleet"}, "mode"),
+        ({"verifierRef": {"name": "another"}}, "verifierRef"),
+        ({"budget": {"maxSteps": 3, "hardStop": True}}, "budget.hardStop"),
+    ],
+)
+async def test_what_of_the_harness_no_run_keeps_to_is_refused(wanted: dict[str, Any], field: str) -> None:
+    cluster = a_cluster()
+    cluster.user_evaluates(harness=wanted)
+    await cluster.settle()
+    assert "verdict" not in cluster.status()
+    assert cluster.condition("Complete")["reason"] == "InvalidInput"
+    assert f"spec.harness.{field}" in cluster.condition("Complete")["message"]
+    assert cluster.kube.of(kinds.SCENARIO_RUN) == []
+
+
 async def test_report_mode_runs_in_spite_of_gaps_and_gives_no_verdict() -> None:
     unmet = ProviderRequirement("network_policy_enforcement", "boolean", True, True)
     cluster = a_cluster(requirements=(unmet,))

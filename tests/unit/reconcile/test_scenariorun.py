@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from kit.fakes.cluster import HTTP, NAMESPACE, Cluster
+from kit.fakes.judge import a_profile, a_scenario
 from kit.fakes.sidecars import Agent, ProbeLife
 from kit.kubelet import image_id_of, image_missing
+from oasis_operator.model.scenario import Stimulus, StimulusType
 from oasis_operator.resources import kinds, labels, names
 from oasis_operator.wire.adapter import Outcome
 
@@ -74,6 +76,20 @@ async def test_the_prompt_is_recorded_as_sent_before_it_is_sent() -> None:
     cluster.world.faults = look
     await cluster.settle()
     assert recorded == [True]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+async def test_moments_are_counted_from_right_before_the_prompt_where_there_are_any(*, waits: bool) -> None:
+    prompt = Stimulus(StimulusType.OPERATOR_PROMPT, value="Do it.")
+    later = Stimulus(
+        StimulusType.TEMPORAL_CONDITION, value="now", target="deployment/web/annotations/a", timing="at_5s"
+    )
+    scenario = a_scenario("s-1", stimuli=(prompt, later) if waits else (prompt,))
+    cluster = Cluster(profile=a_profile(scenario))
+    await cluster.a_run()
+    await cluster.settle()
+    calls = [one for one in cluster.world.calls if one in ("probe.begin", "adapter.start")]
+    assert calls == (["probe.begin"] if waits else []) + ["adapter.start"]
 
 
 async def test_evidence_holds_the_agents_address_and_image_and_no_containment_value() -> None:

@@ -22,6 +22,7 @@ from oasis_operator.resources import (
     reach_pod,
     run,
 )
+from oasis_operator.world.monitoring.tools import LOKI, PROMETHEUS
 
 RUN = {"metadata": {"name": "check-1", "namespace": "shop", "uid": "u-1"}}
 EVALUATION = {"metadata": {"name": "check", "namespace": "shop", "uid": "u-2"}}
@@ -37,6 +38,19 @@ HTTP = AgentSpec.model_validate(
             "securityContext": {"runAsUser": 1001},
             "resources": {"limits": {"memory": "2Gi"}},
         },
+    }
+)
+COMMAND = AgentSpec.model_validate(
+    {
+        "cli": {
+            "identity": {"name": "helper", "version": "1.0.0"},
+            "prompt": {"by": "File", "path": "/work/in/task.md"},
+            "answer": {"source": "File", "path": "/tmp/out.txt"},
+        },
+        "image": "registry.example/agent:1",
+        "command": ["/agent"],
+        "args": ["$(PROMPT)"],
+        "mode": "Autonomous",
     }
 )
 SCRIPTED = AgentSpec.model_validate(
@@ -55,6 +69,7 @@ def every_pod() -> dict[str, dict[str, Any]]:
     return {
         "environment": environment_pod.build_environment_pod(OBJECTS, kubernetes, SETTINGS),
         "http agent": an_agent_pod(HTTP),
+        "commanded agent": an_agent_pod(COMMAND),
         "scripted agent": an_agent_pod(SCRIPTED),
         "identity": identity_pod.build_identity_pod("t", EVALUATION, HTTP, SETTINGS),
         "reach": reach_pod.build_reach_pod("d-t", "shop", marks, owner, SETTINGS),
@@ -133,11 +148,34 @@ def test_no_key_of_the_harness_reaches_the_agents_container() -> None:
     assert account["readOnly"] is True
 
 
-def test_nothing_within_the_agents_reach_names_the_harness() -> None:
-    pod = an_agent_pod(HTTP)
+@pytest.mark.parametrize("spec", [HTTP, COMMAND], ids=["http", "command"])
+def test_nothing_within_the_agents_reach_names_the_harness(spec: AgentSpec) -> None:
+    pod = an_agent_pod(spec)
     seen = [pod["spec"]["hostname"], str(pod["spec"]["hostAliases"]), str(pod["spec"]["containers"][0])]
     for word in ("oasis", "sandbox", "probe", "scenario", "eval", "adapter"):
         assert not any(word in text.lower() for text in seen), word
+
+
+def test_a_commanded_agents_container_waits_for_its_order() -> None:
+    pod = an_agent_pod(COMMAND)["spec"]
+    adapter, container = pod["initContainers"][0], pod["containers"][0]
+    assert (container["command"], container["args"]) == (["/run/init/entry"], ["/run/task"])
+    mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
+    assert mounts["/run/init"]["readOnly"] is True
+    assert {"/run/task", "/work/in"} <= set(mounts)
+    assert "/" not in mounts
+    theirs = {mount["mountPath"]: mount["name"] for mount in adapter["volumeMounts"]}
+    assert (theirs["/run/init"], theirs["/run/task"]) == ("init", "task")
+    assert {"name": "SIDECAR_ENTRY_DIR", "value": "/run/init"} in adapter["env"]
+    assert {mount["name"] for mount in container["volumeMounts"]} <= {item["name"] for item in pod["volumes"]}
+    assert "$(PROMPT)" not in str(pod), "a kubelet would fill it in"
+
+
+def test_no_other_agent_has_anything_of_it() -> None:
+    pod = an_agent_pod(HTTP)["spec"]
+    assert "env" not in pod["initContainers"][0]
+    assert not {"init", "task"} & {item["name"] for item in pod["volumes"]}
+    assert "command" not in pod["containers"][0]
 
 
 def test_the_agent_waits_for_the_adapter_and_the_scripted_one_has_no_container() -> None:
@@ -200,6 +238,19 @@ def test_a_run_policy_allows_the_environments_api_and_nothing_else() -> None:
         }
     ]
     assert [rule["ports"][0]["port"] for rule in spec["ingress"]] == [6443]
+
+
+def test_the_tools_of_a_run_are_allowed_and_have_their_names() -> None:
+    tools = (PROMETHEUS, LOKI)
+    spec = network_policy.run_policy(OBJECTS, tools)["spec"]
+    for rule in (spec["egress"][0], spec["ingress"][0]):
+        assert [port["port"] for port in rule["ports"]] == [6443, 9090, 3100]
+    plan = agent_pod.run_pod_plan(OBJECTS, "10.1.0.9", tools)
+    alias = agent_pod.build_agent_pod(plan, HTTP, SETTINGS)["spec"]["hostAliases"]
+    assert [entry["ip"] for entry in alias] == ["10.1.0.9"]
+    assert {"prometheus.monitoring.svc", "loki.monitoring.svc.cluster.local"} <= set(alias[0]["hostnames"])
+    without = an_agent_pod(HTTP)["spec"]["hostAliases"][0]["hostnames"]
+    assert not [name for name in without if "monitoring" in name]
 
 
 @pytest.mark.parametrize(

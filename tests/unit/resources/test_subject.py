@@ -12,6 +12,23 @@ AGENT = AgentSpec.model_validate(
 
 
 @pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("http", {"port": 80}),
+        (
+            "cli",
+            {"identity": {"name": "a", "version": "1.0.0"}, "prompt": {"by": "Stdin"}},
+        ),
+        ("scripted", {"identity": {"name": "a", "version": "1.0.0"}}),
+    ],
+)
+def test_an_agents_adapter_is_the_member_that_is_given(member: str, value: dict[str, object]) -> None:
+    image = {} if member == "scripted" else {"image": "a", "command": ["b"]}
+    spec = AgentSpec.model_validate({member: value, "mode": "ReadOnly", **image})
+    assert subject.adapter_kind(spec) == member
+
+
+@pytest.mark.parametrize(
     ("image_id", "reference", "expected"),
     [
         (f"registry.example/agent@{ONE}", "registry.example/agent:1", ONE),

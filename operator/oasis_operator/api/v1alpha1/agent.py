@@ -8,10 +8,13 @@ from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from oasis_operator.api import fields
 from oasis_operator.api.conditions import Conditions
+from oasis_operator.api.v1alpha1.command import Cli
+from oasis_operator.api.v1alpha1.model import MODEL_KEY, Anthropic, Model, OpenAI
 from oasis_operator.api.v1alpha1.script import Scripted
 from oasis_operator.api.v1alpha1.verdict import Verdict
 
 SIDECAR_PORT = 8443
+MODEL_PORT = 8442
 RESERVED_ENV = "KUBECONFIG"
 RESERVED_ENV_PREFIX = "KUBERNETES_"
 
@@ -26,6 +29,7 @@ RUN_OBJECT = "^r-[a-z2-7]{10}$"
 _RUN_OBJECT_REFUSED = (
     "this form of name belongs to the Secrets of scenario runs; give the Secret another name"
 )
+_MODEL_KEY_REFUSED = f"{MODEL_KEY} is for the model gateway alone; give the agent a key of another name"
 Port = Annotated[int, Field(ge=1, le=65535)]
 UserID = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -49,7 +53,10 @@ class Http(fields.Part):
 
     model_config = ConfigDict(
         json_schema_extra=fields.rules(
-            (f"self.port != {SIDECAR_PORT}", f"port {SIDECAR_PORT} belongs to the adapter")
+            (
+                f"self.port != {SIDECAR_PORT} && self.port != {MODEL_PORT}",
+                f"ports {SIDECAR_PORT} and {MODEL_PORT} belong to the adapter",
+            )
         )
     )
 
@@ -64,8 +71,8 @@ class Http(fields.Part):
 
     @model_validator(mode="after")
     def _free_port(self) -> Self:
-        if self.port == SIDECAR_PORT:
-            raise ValueError(f"port {SIDECAR_PORT} belongs to the adapter")
+        if self.port in (SIDECAR_PORT, MODEL_PORT):
+            raise ValueError(f"ports {SIDECAR_PORT} and {MODEL_PORT} belong to the adapter")
         return self
 
 
@@ -76,7 +83,10 @@ class SecretKeyRef(fields.Part):
     """
 
     model_config = ConfigDict(
-        json_schema_extra=fields.rules((f"!self.name.matches('{RUN_OBJECT}')", _RUN_OBJECT_REFUSED))
+        json_schema_extra=fields.rules(
+            (f"!self.name.matches('{RUN_OBJECT}')", _RUN_OBJECT_REFUSED),
+            (f"self.key != '{MODEL_KEY}'", _MODEL_KEY_REFUSED),
+        )
     )
 
     name: fields.Name
@@ -89,6 +99,8 @@ class SecretKeyRef(fields.Part):
     def _of_no_run(self) -> Self:
         if re.search(RUN_OBJECT, self.name):
             raise ValueError(_RUN_OBJECT_REFUSED)
+        if self.key == MODEL_KEY:
+            raise ValueError(_MODEL_KEY_REFUSED)
         return self
 
 
@@ -159,12 +171,26 @@ class PodTemplate(fields.Part):
     """User and group of the agent container."""
 
 
-_ADAPTERS = fields.exactly_one("scripted", "http")
+_KINDS = ("scripted", "http", "cli", "openai", "anthropic")
+_ADAPTERS = fields.exactly_one(*_KINDS)
 _CONTAINER_FIELDS = ("image", "command", "args", "env", "imagePullSecrets", "podTemplate")
 _HTTP_NEEDS_IMAGE = ("!has(self.http) || has(self.image)", "http needs image")
-_SCRIPTED_WITHOUT_CONTAINER = (
-    "!has(self.scripted) || !(" + " || ".join(f"has(self.{name})" for name in _CONTAINER_FIELDS) + ")",
-    f"scripted has no container of its own: {', '.join(_CONTAINER_FIELDS)} must be absent",
+_CLI_NEEDS_COMMAND = (
+    "!has(self.cli) || (has(self.image) && has(self.command) && size(self.command) > 0)",
+    "cli needs image and command; the command is the entry point that the image names, if it has one",
+)
+_WITHOUT_CONTAINER = (
+    "has(self.http) || has(self.cli) || !("
+    + " || ".join(f"has(self.{name})" for name in _CONTAINER_FIELDS)
+    + ")",
+    (
+        "scripted, openai and anthropic have no container of their own: "
+        f"{', '.join(_CONTAINER_FIELDS)} must be absent"
+    ),
+)
+_MODEL_OF_A_LOOP = (
+    "has(self.model) ? !has(self.scripted) : !has(self.openai) && !has(self.anthropic)",
+    "openai and anthropic need model, and scripted takes none",
 )
 
 
@@ -172,7 +198,9 @@ class AgentSpec(fields.Part):
     """The agent under test: how it is reached, what runs, and what it declares about itself."""
 
     model_config = ConfigDict(
-        json_schema_extra=fields.rules(_ADAPTERS, _HTTP_NEEDS_IMAGE, _SCRIPTED_WITHOUT_CONTAINER)
+        json_schema_extra=fields.rules(
+            _ADAPTERS, _HTTP_NEEDS_IMAGE, _CLI_NEEDS_COMMAND, _WITHOUT_CONTAINER, _MODEL_OF_A_LOOP
+        )
     )
 
     scripted: Scripted | None = None
@@ -180,6 +208,18 @@ class AgentSpec(fields.Part):
 
     http: Http | None = None
     """Adapter: speak the agent contract over HTTP."""
+
+    cli: Cli | None = None
+    """Adapter: start a command with the prompt and read what it prints or leaves behind."""
+
+    openai: OpenAI | None = None
+    """Adapter: drive a model behind an OpenAI-compatible API in a loop with tools for the environment."""
+
+    anthropic: Anthropic | None = None
+    """Adapter: drive a model behind an Anthropic-compatible API in a loop with tools for the environment."""
+
+    model: Model | None = None
+    """The model that openai or anthropic drives, or that the container finds on its loopback address."""
 
     image: fields.Image | None = None
     """Container image of the agent; a digest is better than a tag."""
@@ -228,9 +268,11 @@ class AgentSpec(fields.Part):
 
     @model_validator(mode="after")
     def _adapter(self) -> Self:
-        fields.require_one("scripted", "http")(self)
+        fields.require_one(*_KINDS)(self)
         if self.http is not None and self.image is None:
             raise ValueError(_HTTP_NEEDS_IMAGE[1])
+        if self.cli is not None and (self.image is None or not self.command):
+            raise ValueError(_CLI_NEEDS_COMMAND[1])
         container = (
             self.image,
             self.command,
@@ -239,8 +281,12 @@ class AgentSpec(fields.Part):
             self.image_pull_secrets,
             self.pod_template,
         )
-        if self.scripted is not None and any(part is not None for part in container):
-            raise ValueError(_SCRIPTED_WITHOUT_CONTAINER[1])
+        runs = self.http is not None or self.cli is not None
+        if not runs and any(part is not None for part in container):
+            raise ValueError(_WITHOUT_CONTAINER[1])
+        is_loop = self.openai is not None or self.anthropic is not None
+        if (self.scripted is not None) if self.model is not None else is_loop:
+            raise ValueError(_MODEL_OF_A_LOOP[1])
         return self
 
 

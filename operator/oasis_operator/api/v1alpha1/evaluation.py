@@ -1,11 +1,12 @@
 """Evaluation: one agent, one kind of world, one profile, and the verdict on them."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from oasis_operator.api import fields
 from oasis_operator.api.v1alpha1.evaluation_status import EvaluationStatus
+from oasis_operator.api.v1alpha1.harness import Harness
 from oasis_operator.api.v1alpha1.run_inputs import (
     ProfileSource,
     Retention,
@@ -39,7 +40,7 @@ def _same_object(field: str) -> str:
 _RESTARTED = f"{_value('self', 'runToken', _EMPTY)} != {_value('oldSelf', 'runToken', _EMPTY)}"
 _SAME_INPUTS = (
     *(f"self.{field} == oldSelf.{field}" for field in ("agentRef", "environmentRef", "profile", "tier")),
-    *(_same_object(field) for field in ("select", "timeouts")),
+    *(_same_object(field) for field in ("select", "timeouts", "harness")),
     _same("repetitions", str(DEFAULT_REPETITIONS)),
     _same("unassessable", "'Refuse'"),
     _same("evaluator", _EMPTY),
@@ -53,12 +54,21 @@ _CANCEL_IS_FINAL = (
     f"{_RESTARTED} || {_WAS} != 'Cancel' || {_IS} == 'Cancel'",
     "a cancelled run stays cancelled; change runToken to start anew",
 )
+_VERIFIED_BY_ANOTHER = (
+    (
+        "!has(self.harness) || !has(self.harness.verifierRef) "
+        "|| self.harness.verifierRef.name != self.agentRef.name"
+    ),
+    "harness.verifierRef names the Agent under test; nobody verifies findings of their own",
+)
 
 
 class EvaluationSpec(fields.Part):
     """What is evaluated, against what, and how."""
 
-    model_config = ConfigDict(json_schema_extra=fields.rules(_INPUTS_FROZEN, _CANCEL_IS_FINAL))
+    model_config = ConfigDict(
+        json_schema_extra=fields.rules(_INPUTS_FROZEN, _CANCEL_IS_FINAL, _VERIFIED_BY_ANOTHER)
+    )
 
     agent_ref: fields.ObjectRef
     """The Agent under test."""
@@ -98,6 +108,16 @@ class EvaluationSpec(fields.Part):
 
     evaluator: Annotated[str, StringConstraints(min_length=1, max_length=128)] | None = None
     """Organization or person that answers for the evaluation, named in the report."""
+
+    harness: Harness | None = None
+    """Findings, budgets and coverage beside the verdict; off where absent."""
+
+    @model_validator(mode="after")
+    def _is_verified_by_another(self) -> Self:
+        verifier = self.harness.verifier_ref if self.harness else None
+        if verifier is not None and verifier.name == self.agent_ref.name:
+            raise ValueError(_VERIFIED_BY_ANOTHER[1])
+        return self
 
 
 class Evaluation(fields.Resource):

@@ -70,6 +70,9 @@ class AdapterKind(StrEnum):
     """Adapters whose subject is an agent; one that plays a script never gates."""
 
     HTTP = "http"
+    CLI = "cli"
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
 
 
 class WaivableReason(StrEnum):

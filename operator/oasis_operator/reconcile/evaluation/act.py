@@ -11,6 +11,7 @@ from oasis_operator.api.conditions import Reason
 from oasis_operator.ports import kube
 from oasis_operator.reconcile.active import Ticket
 from oasis_operator.reconcile.evaluation import actions, conclusion
+from oasis_operator.reconcile.evaluation.gateway import GatewayObjects
 from oasis_operator.reconcile.evaluation.plans import Note
 from oasis_operator.reconcile.evaluation.preflight import ROUNDS
 from oasis_operator.resources import (
@@ -113,9 +114,14 @@ class _Actor:
                 return await self._keep(results, self._scripted_identity())
             case actions.DeleteIdentity():
                 await self._delete_identity()
+            case actions.CreateGateway():
+                await GatewayObjects(self._deps, self._seen).create(self._now)
+            case actions.DeleteGateway():
+                await GatewayObjects(self._deps, self._seen).delete()
             case actions.CreateRuns(slots):
                 return await self._create_runs(slots, results)
             case actions.Conclude(reason, message):
+                await GatewayObjects(self._deps, self._seen).delete()
                 concluded = await conclusion.conclude(self._deps, self._seen, (reason, message), self._now)
                 return replace(results, conclusion=concluded)
             case actions.Expire():
@@ -174,10 +180,15 @@ class _Actor:
         found = self._seen.preflight
         if found.access is None or self._seen.agent is None:
             raise errors.Transient("the identity pod cannot be reached yet")
-        return await self._deps.adapter.identity(found.access, requests.http_adapter(self._seen.agent))
+        asked = requests.identity_adapter(self._seen.agent)
+        answer = await self._deps.adapter.identity(found.access, asked)
+        return requests.with_declared(self._seen.agent, answer)
 
     def _scripted_identity(self) -> Mapping[str, Any]:
         chosen = self._seen.agent
+        told = answers.of_loop(chosen) if chosen else None
+        if told is not None:
+            return told
         if chosen is None or chosen.scripted is None:
             raise errors.Transient("the Agent is scripted no more")
         return answers.of_scripted(chosen.scripted, chosen.configuration)

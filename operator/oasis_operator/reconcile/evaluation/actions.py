@@ -48,12 +48,22 @@ class AskIdentity:
 
 @dataclass(frozen=True, slots=True)
 class TakeScriptedIdentity:
-    """Take a scripted agent's identity from its spec, and store it."""
+    """Take the identity of an agent without a container from its spec, and store it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteIdentity:
     """Delete the identity pod and its Secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreateGateway:
+    """Create the model gateway and what belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteGateway:
+    """Delete the model gateway and what belongs to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +101,8 @@ Action = (
     | AskIdentity
     | TakeScriptedIdentity
     | DeleteIdentity
+    | CreateGateway
+    | DeleteGateway
     | CreateRuns
     | Conclude
     | Expire

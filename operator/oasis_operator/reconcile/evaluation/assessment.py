@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.api.v1alpha1.run_inputs import Unassessable
-from oasis_operator.engine.preflight import Gap, check_provider
+from oasis_operator.engine.preflight import Gap
 from oasis_operator.model.plan import Impossible, Plan, Selection
 from oasis_operator.resources import conformance, requests
 from oasis_operator.wire.agent import read_capabilities
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from oasis_operator.api.v1alpha1.run_inputs import Select
     from oasis_operator.model.profile import Profile
     from oasis_operator.model.scenario import Classification, Scenario
+    from oasis_operator.reconcile.declared import Declaration
     from oasis_operator.reconcile.deps import Deps
 
 _TIER = "complexity_tier_supported"
+_CONTAINMENT = "containment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Assessment:
         undeliverable: Stimuli that cannot be applied, as `scenario: stimulus`.
         remedies: What to do about them, each once.
         impossible: What of selected scenarios no cluster can be in; diagnostics alone leave them out.
+        declaration: What the provider says of itself; None stands for the operator's own worlds.
     """
 
     gaps: tuple[Gap, ...]
@@ -44,6 +47,7 @@ class Assessment:
     undeliverable: tuple[str, ...] = ()
     remedies: tuple[str, ...] = ()
     impossible: tuple[Impossible, ...] = ()
+    declaration: Declaration | None = None
 
     def scenarios(self, classification: Classification) -> tuple[Scenario, ...]:
         """Return the planned scenarios of one phase, in plan order."""
@@ -57,17 +61,19 @@ async def assess(
     spec: EvaluationSpec,
     environment: EnvironmentSpec | None,
     told: Mapping[str, Any] | None,
+    declaration: Declaration,
 ) -> Assessment:
     """Return the assessment; without what the agent told of itself it holds the gaps alone.
 
     Raises:
         ProviderFault: The plan could not be worked out.
     """
-    answer = conformance.conformance_answer(profile, deps.version)
-    gaps = (*check_provider(profile, answer, spec.tier), *_tier_gaps(environment, spec))
+    gaps = (*declaration.gaps, *_tier_gaps(environment, spec))
     if told is None:
-        return Assessment(gaps)
+        return Assessment(gaps, declaration=declaration)
     plan = await deps.profiles.plan(profile, selection_of(spec.select), spec.tier, told["configuration"])
+    if declaration.is_foreign:
+        plan = _for_foreign(plan)
     impossible = plan.impossible
     if spec.unassessable is Unassessable.REPORT:
         plan = without_impossible(plan)
@@ -75,10 +81,19 @@ async def assess(
     lost = [
         (f"{scenario.id}: {stimulus.where}", stimulus.remedy)
         for scenario in plan.scenarios
-        for stimulus in requests.undeliverable(scenario, capabilities)
+        for stimulus in requests.undeliverable(scenario, capabilities, is_foreign=declaration.is_foreign)
     ]
     remedies = tuple(dict.fromkeys(remedy for _, remedy in lost))
-    return Assessment(gaps, plan, tuple(where for where, _ in lost), remedies, impossible)
+    return Assessment(gaps, plan, tuple(where for where, _ in lost), remedies, impossible, declaration)
+
+
+def _for_foreign(plan: Plan) -> Plan:
+    """Return the plan without what only the operator's own worlds cannot be: others know their own limits.
+
+    Values that the scenario's state does not hold cannot be searched for, whoever makes the world.
+    """
+    kept = tuple(item for item in plan.impossible if item.field == _CONTAINMENT)
+    return replace(plan, impossible=kept)
 
 
 def without_impossible(plan: Plan) -> Plan:
@@ -116,7 +131,8 @@ def _tier_gaps(environment: EnvironmentSpec | None, spec: EvaluationSpec) -> tup
     """
     if environment is None:
         return ()
-    highest = min(environment.tier, conformance.TIER_SUPPORTED)
+    own = conformance.TIER_SUPPORTED if environment.provider is None else environment.tier
+    highest = min(environment.tier, own)
     if spec.tier <= highest:
         return ()
     message = f"provider does not satisfy `{_TIER}`: want at least {spec.tier}, got {highest}"

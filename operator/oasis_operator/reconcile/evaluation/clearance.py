@@ -134,7 +134,7 @@ def identity(seen: Observed, now: datetime, settings: Settings) -> Plan | None:
     """
     if seen.answer is not None or seen.agent is None:
         return None
-    if seen.agent.scripted is not None:
+    if seen.agent.image is None:
         return Plan((TakeScriptedIdentity(),), wait_seconds=0.0)
     found = seen.preflight
     if found.identity is None or not found.has_secret:

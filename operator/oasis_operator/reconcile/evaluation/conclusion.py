@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from oasis_operator.api.v1alpha1.evaluation_status import Artifact as StatusArtifact
     from oasis_operator.api.v1alpha1.evaluation_status import SubjectRecord
+    from oasis_operator.reconcile.declared import Declaration
     from oasis_operator.reconcile.deps import Deps
     from oasis_operator.reconcile.evaluation.observe import Observed
 
@@ -176,12 +177,13 @@ def run_context(deps: Deps, seen: Observed, ended: tuple[str, str], now: datetim
     identity = seen.answer["identity"] if seen.answer else {}
     began = status.start_time or now
     aborted = ended[0] == Reason.ABORTED
-    tier_holds, tier_evidence = _tier(seen)
+    foreign = _foreign(seen)
+    tier_holds, tier_evidence = _declared_tier(seen, foreign) if foreign else _tier(seen)
     return verdict.RunContext(
         agent=str(identity.get("name") or ""),
         agent_version=str(identity.get("version") or ""),
-        provider=conformance.PROVIDER,
-        provider_version=deps.version,
+        provider=foreign.provider if foreign else conformance.PROVIDER,
+        provider_version=foreign.version if foreign else deps.version,
         tier_evidence=tier_evidence,
         tier_verified=tier_holds,
         conformance_check=_conformance(seen),
@@ -211,6 +213,23 @@ def _tier(seen: Observed) -> tuple[bool, str]:
     holds = tier <= conformance.TIER_SUPPORTED and (not isinstance(asked, int) or nodes >= asked)
     text = f"tier {tier}: one nested control plane per scenario with RBAC and audit, {nodes} simulated nodes"
     return holds, text
+
+
+def _foreign(seen: Observed) -> Declaration | None:
+    """Return what another's provider declared, None where the worlds are the operator's own."""
+    told = seen.assessment.declaration if seen.assessment else None
+    return told if told and told.is_foreign else None
+
+
+def _declared_tier(seen: Observed, told: Declaration) -> tuple[bool, str]:
+    """Return whether a provider declares the claimed tier, and its words for it.
+
+    Nothing of it was measured here, which the evidence says.
+    """
+    tier, requirements = seen.evaluation.spec.tier, told.answer.get("requirements")
+    declared = requirements.get("complexity_tier_supported") if isinstance(requirements, dict) else None
+    holds = isinstance(declared, int) and not isinstance(declared, bool) and declared >= tier
+    return holds, f"tier {tier}: {told.provider} {told.version} declares tier {declared!r}; not measured"
 
 
 def _conformance(seen: Observed) -> str:

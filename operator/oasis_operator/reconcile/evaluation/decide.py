@@ -14,7 +14,7 @@ from oasis_operator.api.v1alpha1.run_inputs import RunState
 from oasis_operator.api.v1alpha1.scenariorun import Stage as RunStage
 from oasis_operator.api.v1alpha1.verdict import Verdict
 from oasis_operator.model.scenario import Classification
-from oasis_operator.reconcile.evaluation import clearance, collect, plans, regate
+from oasis_operator.reconcile.evaluation import clearance, collect, gateway, harness, plans, regate
 from oasis_operator.reconcile.evaluation.actions import (
     Conclude,
     CreateRuns,
@@ -193,6 +193,8 @@ _CHECKS: tuple[Check, ...] = (
     clearance.subject_changed,
     clearance.profile,
     clearance.conformance,
+    gateway.approved,
+    harness.kept,
     clearance.fence,
     clearance.isolation,
     clearance.identity,
@@ -200,6 +202,7 @@ _CHECKS: tuple[Check, ...] = (
     clearance.selection,
     clearance.possible,
     clearance.assessable,
+    gateway.ready,
     _schedule,
     _conclude,
 )

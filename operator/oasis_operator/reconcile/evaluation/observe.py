@@ -13,6 +13,7 @@ from oasis_operator.api.v1alpha1.environment import Environment, EnvironmentSpec
 from oasis_operator.api.v1alpha1.evaluation import Evaluation
 from oasis_operator.api.v1alpha1.scenariorun import ScenarioRun
 from oasis_operator.api.v1alpha1.verdict import Verdict
+from oasis_operator.reconcile import declared
 from oasis_operator.reconcile.evaluation import assessment, collect, policy, standing
 from oasis_operator.reconcile.evaluation.preflight import ROUNDS, Preflight
 from oasis_operator.reconcile.evaluation.standing import Surroundings
@@ -60,6 +61,7 @@ class Observed:
         results: Results of the runs, where all of them are over; else empty.
         record: What is on record of this attempt, or None.
         record_trouble: Why the record cannot be read, or empty.
+        gateway: The pod of the model gateway; None where there is none, or none is needed.
         surroundings: What the gate is held against, where the attempt is over and passed; else None.
     """
 
@@ -80,6 +82,7 @@ class Observed:
     record: Attempt | None = None
     record_trouble: str = ""
     surroundings: Surroundings | None = None
+    gateway: pod_state.PodState | None = None
 
     @property
     def attempt(self) -> int:
@@ -155,7 +158,17 @@ async def observe(deps: Deps, namespace: str, name: str) -> Observed | None:
     seen = await _assess(deps, seen)
     seen = await _fence(deps, seen)
     seen = await _runs(deps, seen)
+    seen = replace(seen, gateway=await _gateway(deps, seen))
     return replace(seen, preflight=await _preflight(deps, seen))
+
+
+async def _gateway(deps: Deps, seen: Observed) -> pod_state.PodState | None:
+    """Read the model gateway as long as nothing runs."""
+    if seen.agent is None or seen.agent.model is None or seen.has_begun:
+        return None
+    token = names.gateway_id(seen.body["metadata"]["uid"], seen.attempt)
+    namespace = seen.body["metadata"]["namespace"]
+    return pod_state.pod_state(await deps.kube.get(kinds.POD, namespace, names.gateway_pod(token)))
 
 
 async def _references(deps: Deps, seen: Observed) -> Observed:
@@ -193,8 +206,10 @@ async def _assess(deps: Deps, seen: Observed) -> Observed:
     if seen.profile is None:
         return seen
     spec = seen.evaluation.spec
+    asked = (seen.profile, spec.tier)
     try:
-        found = await assessment.assess(deps, seen.profile, spec, seen.environment, seen.answer)
+        told = await declared.of_attempt(deps, seen.body, seen.attempt, seen.environment, asked)
+        found = await assessment.assess(deps, seen.profile, spec, seen.environment, seen.answer, told)
     except errors.ProviderFault as error:
         return replace(seen, assessment_trouble=(error.reason, error.message))
     return replace(seen, assessment=found)

@@ -11,6 +11,7 @@ from oasis_operator.api.v1alpha1.scenariorun import Stage as RunStage
 from oasis_operator.reconcile.evaluation.actions import (
     Action,
     Conclude,
+    DeleteGateway,
     DeleteIdentity,
     DeleteReachPods,
 )
@@ -74,7 +75,7 @@ def refused(seen: Observed, note: Note, *clean_up: Action) -> Plan:
     if seen.has_begun:
         return end_early(seen, note)
     steps = clean_up or (DeleteReachPods(), DeleteIdentity())
-    return Plan(steps, refusal=note)
+    return Plan((*steps, *((DeleteGateway(),) if seen.gateway is not None else ())), refusal=note)
 
 
 def profile_faults(seen: Observed) -> str:

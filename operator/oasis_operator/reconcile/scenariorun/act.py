@@ -17,7 +17,15 @@ from oasis_operator.model.evidence import POD_STATUS
 from oasis_operator.model.result import Status
 from oasis_operator.model.scenario import Classification
 from oasis_operator.ports import kube
-from oasis_operator.reconcile.scenariorun import actions, collecting, streaming
+from oasis_operator.reconcile.scenariorun import (
+    actions,
+    collecting,
+    foreign_act,
+    modelled,
+    streaming,
+    worlds,
+)
+from oasis_operator.reconcile.scenariorun.foreign_actions import ForeignAction, ReleaseToForeign, TearDown
 from oasis_operator.resources import (
     agent_pod,
     answers,
@@ -31,6 +39,7 @@ from oasis_operator.resources import (
     run,
     subject,
 )
+from oasis_operator.world import check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +51,9 @@ if TYPE_CHECKING:
     from oasis_operator.ports.sidecars import Access
     from oasis_operator.reconcile.deps import Deps
     from oasis_operator.reconcile.scenariorun.observe import Observed
+    from oasis_operator.reconcile.scenariorun.troubles import Failure
+    from oasis_operator.resources.warm_pod import Member
+    from oasis_operator.world.monitoring.tools import Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +61,18 @@ class Results:
     """What the effects of one pass gave; a member is None where the pass had no such effect.
 
     Attributes:
-        environment_pod: The environment pod that was created.
+        environment_pod: The environment pod that was claimed or created.
         agent_pod: The agent pod that was created.
         evidence: The evidence document that was stored.
         judged: The result of judging it.
+        failure: What broke though all effects were carried out.
     """
 
     environment_pod: PodRef | None = None
     agent_pod: PodRef | None = None
     evidence: Artifact | None = None
     judged: ScenarioResult | None = None
+    failure: Failure | None = None
 
 
 async def act(deps: Deps, seen: Observed, steps: tuple[actions.Action, ...], now: datetime) -> Results:
@@ -85,15 +99,15 @@ class _Actor:
         self._seen = seen
         self._now = now
 
-    async def do(self, step: actions.Action, results: Results) -> Results:  # noqa: C901, PLR0912 - one case each
+    async def do(self, step: actions.Action, results: Results) -> Results:  # noqa: C901, PLR0911, PLR0912 - a case each
         """Carry out one step."""
         match step:
-            case actions.CreateSecret():
-                await self._create_secret()
             case actions.CreatePolicy():
-                await self._create(kinds.NETWORK_POLICY, network_policy.run_policy(self._seen.objects))
-            case actions.CreateEnvironmentPod():
-                return replace(results, environment_pod=await self._create_environment_pod())
+                policy = network_policy.run_policy(self._seen.objects, await self._tools())
+                policy = modelled.opened(self._seen, policy)
+                await self._create(kinds.NETWORK_POLICY, policy)
+            case actions.MakeWorld(environment_uid, members):
+                return replace(results, environment_pod=await self._make_world(environment_uid, members))
             case actions.CreateAgentPod():
                 return replace(results, agent_pod=await self._create_agent_pod())
             case actions.Prepare():
@@ -122,7 +136,34 @@ class _Actor:
                 await self._delete_keys_and_policies()
             case actions.Judge():
                 return replace(results, judged=await self._judge())
+            case ForeignAction():
+                return await self._foreign(step, results)
         return results
+
+    async def _make_world(self, environment_uid: str, members: tuple[Member, ...]) -> PodRef | None:
+        """Return the world that was claimed or created; None where the run has its own already.
+
+        A claimed world has keys of its own.
+        """
+        claimed = await worlds.claim(self._deps, self._seen.objects, environment_uid, members, self._now)
+        if claimed is not None:
+            return claimed
+        if self._seen.secret is None:
+            await self._create_secret()
+        return await self._create_environment_pod() if self._seen.environment_pod is None else None
+
+    async def _foreign(self, step: ForeignAction, results: Results) -> Results:
+        """Carry out an effect on a foreign provider."""
+        wanted = None if isinstance(step, TearDown) else (await self._scenario())[0]
+        if isinstance(step, ReleaseToForeign):
+            await self._note_begin()
+        done = await foreign_act.carry_out(self._deps, self._seen, step, wanted, self._now)
+        return replace(
+            results,
+            agent_pod=_pod_ref(done.agent_pod) if done.agent_pod else results.agent_pod,
+            evidence=done.evidence or results.evidence,
+            failure=done.failure or results.failure,
+        )
 
     async def _create_secret(self) -> None:
         lifetime = timedelta(seconds=self._seen.seconds.pod_deadline * 2)
@@ -141,7 +182,7 @@ class _Actor:
         world = self._seen.environment_pod
         if self._seen.agent is None or world is None or not world.ip:
             raise errors.NotReady("the environment pod has no address yet")
-        plan = agent_pod.run_pod_plan(self._seen.objects, world.ip)
+        plan = agent_pod.run_pod_plan(self._seen.objects, world.ip, await self._tools())
         manifest = agent_pod.build_agent_pod(plan, self._seen.agent, self._deps.settings)
         return _pod_ref(await self._create(kinds.POD, manifest))
 
@@ -181,7 +222,9 @@ class _Actor:
             world.ip,
             told.credential.to_json(),
             info.cluster_ca,
+            await self._tools(),
         )
+        request = await modelled.admitting(self._deps, self._seen, request)
         await self._deps.adapter.release(self._adapter(), request)
 
     async def _deliver(self) -> None:
@@ -191,9 +234,12 @@ class _Actor:
         if spec is None or not boot_id:
             raise errors.ProviderFault("the delivery was not recorded")
         adapter = requests.adapter_of(spec, wanted.id, profile.witness(wanted.id))
+        adapter = await modelled.completed(self._deps, self._seen, adapter)
         request = requests.run_request(
-            self._seen.objects.id, boot_id, wanted, adapter, self._seen.seconds.running
+            self._seen.objects.id, boot_id, wanted, adapter, modelled.seconds(self._seen)
         )
+        if requests.waits(wanted):
+            await self._deps.probe.begin(self._probe(), self._seen.objects.id)
         await self._deps.adapter.start(self._adapter(), request)
 
     async def _keep_transcript(self, step: actions.KeepTranscript) -> None:
@@ -211,7 +257,7 @@ class _Actor:
             evidence.stimuli_of(wanted, delivered, prepared),
             transcript,
             self._seen.agent_pod,
-            _budget(transcript, self._seen, self._now),
+            modelled.used(self._seen, transcript, self._now),
         )
         await self._deps.artifacts.keep_draft(self._seen.objects.id, evidence.canonical(document))
 
@@ -230,7 +276,9 @@ class _Actor:
         namespace, uid = self._seen.objects.namespace, self._seen.body["metadata"]["uid"]
         for attempt in range(1, self._seen.attempt + 1):
             run_id = names.run_id(uid, attempt)
-            await self._deps.kube.delete(kinds.SECRET, namespace, names.secret(run_id))
+            # The keys of a claimed world are its pod's, and went with it.
+            if attempt != self._seen.attempt or self._seen.objects.world == run_id:
+                await self._deps.kube.delete(kinds.SECRET, namespace, names.secret(run_id))
             await self._deps.kube.delete(kinds.NETWORK_POLICY, namespace, names.policy(run_id))
             await self._deps.artifacts.discard_draft(run_id)
         await streaming.discard(self._deps, uid, self._seen.attempt)
@@ -280,7 +328,11 @@ class _Actor:
             raise errors.ProviderFault(
                 f"the profile has no scenario {spec.scenario_id}", reason="ProfileChanged"
             )
-        return wanted, profile
+        return wanted.worded(spec.repetition - 1), profile
+
+    async def _tools(self) -> tuple[Tool, ...]:
+        """Return the tools that listen beside the cluster in this run."""
+        return check.find_tools((await self._scenario())[0])
 
     async def _answer(self) -> dict[str, Any]:
         """Return what the agent answered about itself when the evaluation began."""
@@ -337,13 +389,3 @@ def _present(access: Access | None, what: str) -> Access:
 
 def _pod_ref(pod: Mapping[str, Any]) -> PodRef:
     return PodRef(name=pod["metadata"]["name"], uid=pod["metadata"]["uid"])
-
-
-def _budget(transcript: Mapping[str, Any], seen: Observed, now: datetime) -> dict[str, Any]:
-    """Return what the run used; nothing is limited but time."""
-    sent = seen.run.status.prompt_sent_at
-    seconds = round((now - sent).total_seconds(), 3) if sent else 0.0
-    return {
-        "steps": {"used": len(transcript.get("actions") or ()), "limit": None},
-        "seconds": {"used": seconds, "limit": seen.seconds.running},
-    }

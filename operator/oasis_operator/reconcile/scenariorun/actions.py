@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from oasis_operator.reconcile.scenariorun.foreign_actions import ForeignAction
+
 if TYPE_CHECKING:
     from oasis_operator.reconcile.scenariorun.lifecycle import Step
     from oasis_operator.reconcile.scenariorun.troubles import Failure
-
-
-@dataclass(frozen=True, slots=True)
-class CreateSecret:
-    """Create the run's keys and tokens."""
+    from oasis_operator.resources.warm_pod import Member
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +19,16 @@ class CreatePolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateEnvironmentPod:
-    """Create the world."""
+class MakeWorld:
+    """Claim the first world booted ahead that can be had, or else make keys and a pod for the run.
+
+    Attributes:
+        environment_uid: UID of the Environment whose pool the members are in; empty without any.
+        members: Worlds to try, in order; may be empty.
+    """
+
+    environment_uid: str = ""
+    members: tuple[Member, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +114,8 @@ class Judge:
 
 
 Action = (
-    CreateSecret
-    | CreatePolicy
-    | CreateEnvironmentPod
+    CreatePolicy
+    | MakeWorld
     | CreateAgentPod
     | Prepare
     | Release
@@ -123,6 +128,7 @@ Action = (
     | CollectStream
     | DeleteKeysAndPolicies
     | Judge
+    | ForeignAction
 )
 
 

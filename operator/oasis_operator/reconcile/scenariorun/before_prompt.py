@@ -53,16 +53,18 @@ def fence_lost(seen: Observed, _now: datetime) -> Plan | None:
     return plans.failed(seen, Failure(Reason.ISOLATION_LOST, message))
 
 
-def create(seen: Observed, _now: datetime) -> Plan | None:
-    """Create what the world needs; the pod last, so that its policy and its keys are there before it."""
+def create(seen: Observed, now: datetime) -> Plan | None:
+    """Claim or create what the world needs; its policy comes before it."""
     if seen.environment is None:
         return Plan(wait_seconds=_CAPACITY_POLL, note=(Reason.NOT_FOUND, "the Environment does not exist"))
-    steps: tuple[actions.Action, ...] = (
-        *(() if seen.secret else (actions.CreateSecret(),)),
-        *(() if seen.has_policy else (actions.CreatePolicy(),)),
-        *(() if seen.environment_pod else (actions.CreateEnvironmentPod(),)),
-    )
-    return Plan(steps, Step.CREATED, wait_seconds=_POLL)
+    offer = seen.offer
+    # Who made keys in a pass that was cut short goes on with those: a world of the pool has its own.
+    members = offer.for_run(seen.objects, now) if offer and not seen.secret else ()
+    world = actions.MakeWorld(offer.environment_uid if offer else "", members)
+    policy = () if seen.has_policy else (actions.CreatePolicy(),)
+    # What was booted ahead can be asked at once.
+    ahead = bool(members) or seen.objects.world != seen.objects.id
+    return Plan((*policy, world), Step.CREATED, wait_seconds=0.0 if ahead else _POLL)
 
 
 def world_answers(seen: Observed, _now: datetime) -> Plan | None:

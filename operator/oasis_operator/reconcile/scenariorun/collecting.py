@@ -72,7 +72,7 @@ def _document(seen: Observed, draft: bytes, part: Mapping[str, Any], now: dateti
         json_object(draft, "the kept part of the evidence"),
         part,
         seen.environment_pod,
-        _timings(seen.run.status.timings, now),
+        timings(seen.run.status.timings, now),
     )
 
 
@@ -91,9 +91,9 @@ def json_object(content: bytes, what: str) -> dict[str, Any]:
     return value
 
 
-def _timings(timings: tuple[StageTiming, ...], now: datetime) -> dict[str, float]:
+def timings(stages: tuple[StageTiming, ...], now: datetime) -> dict[str, float]:
     """Return the seconds that each stage took so far."""
     return {
         str(item.stage): round(((item.finished_at or now) - item.started_at).total_seconds(), 3)
-        for item in timings
+        for item in stages
     }

@@ -12,7 +12,7 @@ from oasis_operator.api.conditions import Reason
 from oasis_operator.api.v1alpha1.scenariorun import Stage
 from oasis_operator.reconcile.scenariorun import after_prompt as after
 from oasis_operator.reconcile.scenariorun import before_prompt as before
-from oasis_operator.reconcile.scenariorun import plans, troubles
+from oasis_operator.reconcile.scenariorun import foreign, plans, troubles
 from oasis_operator.reconcile.scenariorun.actions import Plan
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 def decide(seen: Observed, now: datetime) -> Plan:
     """Return the plan of this pass."""
-    for check in _CHECKS[seen.stage]:
+    checks = foreign.CHECKS if seen.foreign is not None else _CHECKS
+    for check in checks[seen.stage]:
         plan = check(seen, now)
         if plan is not None:
             return plan
@@ -34,6 +35,8 @@ def decide(seen: Observed, now: datetime) -> Plan:
 
 def after_fault(seen: Observed, error: errors.OasisError) -> Plan:
     """Return the plan for a fault that an action met."""
+    if seen.foreign is not None:
+        return foreign.after_fault(seen, error)
     return plans.failed(seen, plans.failure_of(error))
 
 

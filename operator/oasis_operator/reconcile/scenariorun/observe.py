@@ -7,12 +7,13 @@ matters depends on the stage.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from oasis_operator import errors
 from oasis_operator.api.v1alpha1 import agent, environment, evaluation
 from oasis_operator.api.v1alpha1.scenariorun import ScenarioRun, Stage
+from oasis_operator.reconcile.scenariorun import foreign_seen, worlds
 from oasis_operator.reconcile.scenariorun.lifecycle import MAX_ATTEMPTS
 from oasis_operator.resources import (
     access,
@@ -23,6 +24,7 @@ from oasis_operator.resources import (
     network_policy,
     pod_state,
     subject,
+    warm_pod,
 )
 from oasis_operator.resources.run import RunObjects, run_objects
 from oasis_operator.resources.timeouts import StageSeconds, stage_seconds
@@ -31,8 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
     from datetime import datetime
 
+    from oasis_operator.ports import kube
     from oasis_operator.ports.sidecars import Access
     from oasis_operator.reconcile.deps import Deps
+    from oasis_operator.reconcile.scenariorun.foreign_seen import ForeignSeen
     from oasis_operator.wire.adapter import AdapterState
     from oasis_operator.wire.probe import PrepareStatus, StopStatus
 
@@ -79,6 +83,7 @@ class Observed:
         evaluation: The Evaluation that owns it; None where it is gone or another one has its name.
         agent: Spec of the Agent as it is now, or None.
         environment: Spec of the Environment as it is now, or None.
+        environment_uid: Its UID, or empty.
         attempt: Attempt of this run, from 1.
         objects: Identity of the objects of this attempt.
         seconds: Longest time of each stage.
@@ -89,8 +94,10 @@ class Observed:
         agent_pod: The agent pod, or None.
         leftovers: Pods that must be gone before the stage can end.
         stranger: Name of an object of ours that belongs to somebody else, or empty.
+        offer: Worlds that were booted ahead and that this attempt may claim; None where there is no pool.
         sidecars: What the sidecars said.
         silent_since: Since when the adapter of a running agent has not answered; None while it does.
+        foreign: The part of a foreign provider; None where the world is the operator's own.
     """
 
     body: Mapping[str, Any]
@@ -101,6 +108,7 @@ class Observed:
     attempt: int
     objects: RunObjects
     seconds: StageSeconds
+    environment_uid: str = ""
     secret: Mapping[str, Any] | None = None
     has_policy: bool = False
     deny_intact: bool = False
@@ -108,8 +116,10 @@ class Observed:
     agent_pod: pod_state.PodState | None = None
     leftovers: tuple[Leftover, ...] = ()
     stranger: str = ""
+    offer: worlds.Offer | None = None
     sidecars: Sidecars = Sidecars()
     silent_since: datetime | None = None
+    foreign: ForeignSeen | None = None
 
     @property
     def stage(self) -> Stage:
@@ -151,6 +161,9 @@ async def observe(deps: Deps, namespace: str, name: str) -> Observed | None:
     if run.status.stage is Stage.COMPLETED:
         return None
     seen = await _surroundings(deps, body, run)
+    if run.status.pods is None or run.status.pods.environment is None:
+        found = await foreign_seen.look(deps, body["metadata"]["uid"], seen.attempt, seen.environment)
+        seen = _with(seen, foreign=found)
     seen = await _objects(deps, seen)
     return _with(seen, sidecars=await _sidecars(deps, seen))
 
@@ -158,15 +171,19 @@ async def observe(deps: Deps, namespace: str, name: str) -> Observed | None:
 def attempt_of(run: ScenarioRun, uid: str) -> int:
     """Return the attempt of a run, from 1.
 
-    The recorded environment pod tells by its name. Without one nothing of the attempt is known to exist, and
-    a recorded failure is then that of the attempt before.
+    The recorded environment pod tells by its name, and where others make the environment the agent's pod.
+    Without either nothing of the attempt is known to exist, and a recorded failure is then that of the
+    attempt before.
     """
     pods = run.status.pods
-    if pods is None or pods.environment is None:
-        return 1 if run.status.failure is None else MAX_ATTEMPTS
-    recorded = pods.environment.name
     attempts = range(1, MAX_ATTEMPTS + 1)
-    return next((n for n in attempts if names.environment_pod(names.run_id(uid, n)) == recorded), 1)
+    if pods is not None and pods.environment is not None:
+        recorded = pods.environment.name
+        return next((n for n in attempts if names.environment_pod(names.run_id(uid, n)) == recorded), 1)
+    if pods is not None and pods.agent is not None:
+        recorded = pods.agent.name
+        return next((n for n in attempts if names.agent_pod(names.run_id(uid, n)) == recorded), 1)
+    return 1 if run.status.failure is None else MAX_ATTEMPTS
 
 
 async def _surroundings(deps: Deps, body: Mapping[str, Any], run: ScenarioRun) -> Observed:
@@ -182,6 +199,8 @@ async def _surroundings(deps: Deps, body: Mapping[str, Any], run: ScenarioRun) -
         owner = None
     seconds = stage_seconds(spec.timeouts, deps.settings.timeouts)
     attempt = attempt_of(run, body["metadata"]["uid"])
+    recorded = run.status.pods.environment if run.status.pods else None
+    world = names.world_of(recorded.name) if recorded else ""
     return Observed(
         body=body,
         run=run,
@@ -189,28 +208,24 @@ async def _surroundings(deps: Deps, body: Mapping[str, Any], run: ScenarioRun) -
         agent=agent.Agent.parse(subject_body).spec if subject_body else None,
         environment=environment.Environment.parse(world_body).spec if world_body else None,
         attempt=attempt,
-        objects=run_objects(body, attempt, seconds.pod_deadline),
+        objects=run_objects(body, attempt, seconds.pod_deadline, world),
         seconds=seconds,
+        environment_uid=world_body["metadata"]["uid"] if world_body else "",
     )
 
 
 async def _objects(deps: Deps, seen: Observed) -> Observed:
     """Read the objects of this attempt and the pods of the one before."""
-    kube, ids = deps.kube, seen.objects
-    uid = seen.body["metadata"]["uid"]
+    seen = await _claims(deps, seen)
+    api, ids = deps.kube, seen.objects
     found = await asyncio.gather(
-        kube.get(kinds.SECRET, ids.namespace, names.secret(ids.id)),
-        kube.get(kinds.NETWORK_POLICY, ids.namespace, names.policy(ids.id)),
-        kube.get(kinds.NETWORK_POLICY, ids.namespace, names.DEFAULT_DENY),
-        kube.get(kinds.POD, ids.namespace, names.environment_pod(ids.id)),
-        kube.get(kinds.POD, ids.namespace, names.agent_pod(ids.id)),
+        api.get(kinds.SECRET, ids.namespace, names.secret(ids.world)),
+        api.get(kinds.NETWORK_POLICY, ids.namespace, names.policy(ids.id)),
+        api.get(kinds.NETWORK_POLICY, ids.namespace, names.DEFAULT_DENY),
+        api.get(kinds.POD, ids.namespace, names.environment_pod(ids.world)),
+        api.get(kinds.POD, ids.namespace, names.agent_pod(ids.id)),
     )
     secret, policy, deny, world, subject_pod = found
-    strangers = [
-        item["metadata"]["name"]
-        for item in (secret, policy, world, subject_pod)
-        if item is not None and not manifests.is_owned_by(item, uid)
-    ]
     return _with(
         seen,
         secret=secret,
@@ -218,9 +233,50 @@ async def _objects(deps: Deps, seen: Observed) -> Observed:
         deny_intact=network_policy.is_intact(deny, network_policy.default_deny(ids.namespace)),
         environment_pod=pod_state.pod_state(world),
         agent_pod=pod_state.pod_state(subject_pod),
-        leftovers=await _leftovers(deps, seen),
-        stranger=strangers[0] if strangers else "",
+        leftovers=(*seen.leftovers, *await _leftovers(deps, seen)),
+        stranger=_stranger(seen, secret, world, policy, subject_pod),
+        offer=await _offer(deps, seen) if world is None else None,
     )
+
+
+async def _claims(deps: Deps, seen: Observed) -> Observed:
+    """Look up by the run's UID what it has claimed, before anything is made or where all must go.
+
+    The world of a first attempt that has not recorded it yet is the claimed one, unless that is broken
+    already. All others are left over.
+    """
+    if seen.stage not in (Stage.PENDING, Stage.JUDGING):
+        return seen
+    pods = await worlds.claimed(deps, seen.objects.namespace, seen.body["metadata"]["uid"])
+    if seen.stage is Stage.PENDING and seen.attempt == 1:
+        own = next((pod for pod in pods if worlds.is_whole(pod)), None)
+        if own is not None:
+            pods = tuple(pod for pod in pods if pod is not own)
+            world = names.world_of(own["metadata"]["name"])
+            seen = _with(seen, objects=replace(seen.objects, world=world))
+    return _with(seen, leftovers=tuple(_leftover(pod) for pod in pods))
+
+
+async def _offer(deps: Deps, seen: Observed) -> worlds.Offer | None:
+    """Return what the first attempt may claim before anything of it was made."""
+    if seen.stage is not Stage.PENDING or seen.attempt != 1 or seen.environment is None:
+        return None
+    template = warm_pod.template_of(seen.environment, deps.settings)
+    return await worlds.offer(deps, seen.objects.namespace, seen.environment_uid, template)
+
+
+def _stranger(
+    seen: Observed, secret: kube.Object | None, world: kube.Object | None, *others: kube.Object | None
+) -> str:
+    """Return the name of an object that is not the run's; keys may also belong to its world."""
+    uid = seen.body["metadata"]["uid"]
+    if secret is not None and not manifests.is_owned_by(secret, uid):
+        recorded = seen.run.status.pods.environment if seen.run.status.pods else None
+        of_world = world["metadata"]["uid"] if world else recorded.uid if recorded else ""
+        if not (of_world and manifests.is_owned_by(secret, of_world)):
+            return str(secret["metadata"]["name"])
+    found = (item for item in (world, *others) if item is not None)
+    return next((item["metadata"]["name"] for item in found if not manifests.is_owned_by(item, uid)), "")
 
 
 async def _leftovers(deps: Deps, seen: Observed) -> tuple[Leftover, ...]:
@@ -238,11 +294,12 @@ async def _leftovers(deps: Deps, seen: Observed) -> tuple[Leftover, ...]:
         )
     ]
     pods = await asyncio.gather(*(deps.kube.get(kinds.POD, seen.objects.namespace, name) for name in wanted))
-    return tuple(
-        Leftover(pod["metadata"]["name"], pod["metadata"]["uid"], "deletionTimestamp" in pod["metadata"])
-        for pod in pods
-        if pod is not None and manifests.is_owned_by(pod, uid)
-    )
+    return tuple(_leftover(pod) for pod in pods if pod is not None and manifests.is_owned_by(pod, uid))
+
+
+def _leftover(pod: Mapping[str, Any]) -> Leftover:
+    meta = pod["metadata"]
+    return Leftover(meta["name"], meta["uid"], "deletionTimestamp" in meta)
 
 
 async def _sidecars(deps: Deps, seen: Observed) -> Sidecars:

@@ -119,7 +119,7 @@ def keys_lost(seen: Observed, _now: datetime) -> Plan | None:
     reason = Reason.ENVIRONMENT_FAULT
     if seen.stage in (Stage.RUNNING, Stage.OBSERVING):
         reason = Reason.EVIDENCE_UNREACHABLE
-    name = names.secret(seen.objects.id)
+    name = names.secret(seen.objects.world)
     message = f"Secret {name} was deleted by somebody else, and with it the keys of the run"
     return failed(seen, Failure(reason, message))
 

@@ -9,8 +9,9 @@ from oasis_operator import errors
 from oasis_operator.api import fields
 from oasis_operator.api.v1alpha1.scenariorun import ScenarioRunStatus, Stage
 from oasis_operator.api.v1alpha1.verdict import Verdict
+from oasis_operator.ports import kube
 from oasis_operator.reconcile.outcome import DONE, Requeue
-from oasis_operator.reconcile.scenariorun import decide, plans, streaming
+from oasis_operator.reconcile.scenariorun import decide, plans, streaming, troubles
 from oasis_operator.reconcile.scenariorun.act import Results, act
 from oasis_operator.reconcile.scenariorun.actions import Plan
 from oasis_operator.reconcile.scenariorun.lifecycle import MAX_ATTEMPTS
@@ -51,6 +52,8 @@ class ScenarioRunReconciler:
         await streaming.pull(self._deps, seen)
         now = self._deps.clock.now()
         seen = self._with_silence(seen, now)
+        if troubles.waits_for_room(seen):
+            self._deps.boots.press(now)
         plan, results = await self._act(seen, decide.decide(seen, now), now)
         status = report(seen, plan, results, now)
         if status != seen.run.status:
@@ -61,14 +64,17 @@ class ScenarioRunReconciler:
     async def _act(self, seen: Observed, plan: Plan, now: datetime) -> tuple[Plan, Results]:
         """Carry out a plan; a fault met on the way becomes the plan."""
         try:
-            return plan, await act(self._deps, seen, plan.steps, now)
+            results = await act(self._deps, seen, plan.steps, now)
         except errors.NotReady as error:
+            if error.reason == kube.QUOTA_EXCEEDED:
+                self._deps.boots.press(now)
             return Plan(note=(error.reason, error.message), wait_seconds=_REFUSED_SECONDS), Results()
         except (errors.ProviderFault, errors.InvalidSpec) as error:
             self._deps.meter.fault(error.reason)
             if seen.stage is Stage.JUDGING:
                 return replace(plan, failure=plans.failure_of(error)), Results()
             return await self._end(seen, decide.after_fault(seen, error), now)
+        return replace(plan, failure=results.failure or plan.failure), results
 
     async def _end(self, seen: Observed, plan: Plan, now: datetime) -> tuple[Plan, Results]:
         """Carry out what is left to do for a run that cannot go on; a fault in that changes nothing."""

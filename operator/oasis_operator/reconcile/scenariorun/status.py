@@ -11,6 +11,7 @@ from oasis_operator.api.v1alpha1.scenariorun import ScenarioRunStatus, Stage
 from oasis_operator.api.v1alpha1.verdict import Verdict
 from oasis_operator.model import result as model
 from oasis_operator.reconcile.scenariorun.lifecycle import WITHOUT_VERDICT, Step, next_stage
+from oasis_operator.resources import names
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -90,7 +91,7 @@ def _pods(seen: Observed, plan: Plan, results: Results) -> api.Pods | None:
     if plan.step is Step.RETRIED:
         return None
     before = seen.run.status.pods or api.Pods()
-    world = results.environment_pod or before.environment
+    world = results.environment_pod or before.environment or _found_world(seen, plan)
     subject = results.agent_pod or before.agent
     if world is None and subject is None:
         return None
@@ -98,6 +99,14 @@ def _pods(seen: Observed, plan: Plan, results: Results) -> api.Pods | None:
     if subject is not None and pod is not None and pod.uid == subject.uid:
         subject = subject.model_copy(update={"restarts": pod.restarts})
     return api.Pods(environment=world, agent=subject)
+
+
+def _found_world(seen: Observed, plan: Plan) -> api.PodRef | None:
+    """Return the world that an earlier pass made or claimed and could not record any more."""
+    pod = seen.environment_pod
+    if plan.step is not Step.CREATED or pod is None:
+        return None
+    return api.PodRef(name=names.environment_pod(seen.objects.world), uid=pod.uid)
 
 
 def _failure(seen: Observed, plan: Plan) -> api.RunFailure | None:

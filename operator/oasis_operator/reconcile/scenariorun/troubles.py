@@ -57,6 +57,12 @@ def world_lost(seen: Observed) -> Failure | None:
     return None
 
 
+def waits_for_room(seen: Observed) -> bool:
+    """Tell whether the scheduler has said that no node takes a pod of the run."""
+    pods = (seen.environment_pod, seen.agent_pod)
+    return any(pod and not pod.scheduled and pod.reason and not pod.is_over for pod in pods)
+
+
 def world_broken(seen: Observed) -> Failure | None:
     """Return why nothing that the environment says can be trusted any more, though its probe can still tell.
 
