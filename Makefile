@@ -138,7 +138,7 @@ demo-run: venv ## Run the demo on a cluster that has the operator.
 
 .PHONY: e2e
 e2e: venv tools ## Run the end-to-end tests on a cluster that has the images.
-	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism $(E2E_PARALLELISM)
+	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism $(E2E_PARALLELISM) --for-tests
 	$(E2E) e2e --ignore e2e/test_restart.py $(E2E_AT_ONCE) $(PYTEST_ARGS)
 # Alone, since it takes the operator away from under everyone.
 	$(E2E) e2e/test_restart.py $(PYTEST_ARGS)

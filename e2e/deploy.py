@@ -32,6 +32,13 @@ CLAIM = "oasis-artifacts"
 FOLDER = Path("/var/lib/k8s/artifacts")
 VOLUME_SIZE = "10Gi"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+MODELS = "models"
+MODEL_PORT = 8000
+SERVED_NAMESPACE = "oasis-e2e-served"
+PROVIDER = "provider"
+PROVIDER_PORT = 8444
+# The local cluster has no DNS: whoever asks the provider is told the address of its name.
+PROVIDER_HOST = f"{RELEASE}-provider.{OPERATOR_NAMESPACE}.svc"
 PATIENCE_SECONDS = 120
 PATIENCE = f"{PATIENCE_SECONDS}s"
 
@@ -210,6 +217,46 @@ def clear_pending(cluster: Cluster, release: Sequence[str]) -> None:
         time.sleep(10)
 
 
+def model_values(cluster: Cluster) -> list[str]:
+    """Approve of the tests' model server: a Service without pods, until a test starts one."""
+    spec = {"selector": {"app": MODELS}, "ports": [{"port": MODEL_PORT, "targetPort": MODEL_PORT}]}
+    meta = {"name": MODELS, "namespace": OPERATOR_NAMESPACE}
+    cluster.apply({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec})
+    return ["--set", f"models.origins[0]={model_origin(cluster)}"]
+
+
+def model_origin(cluster: Cluster) -> str:
+    """Give the address of the tests' model server."""
+    found = json.loads(cluster.kubectl("get", "service", MODELS, "-n", OPERATOR_NAMESPACE, "-o", "json"))
+    address = found["spec"]["clusterIP"]
+    return f"http://[{address}]:{MODEL_PORT}" if ":" in address else f"http://{address}:{MODEL_PORT}"
+
+
+def provider_alias(cluster: Cluster) -> dict[str, Any]:
+    """Give the address of the provider API's name; it is that of a Service that is there before the chart's own."""
+    spec = {
+        "selector": {"app.kubernetes.io/name": RELEASE},
+        "ports": [{"port": 443, "targetPort": PROVIDER_PORT}],
+    }
+    meta = {"name": PROVIDER, "namespace": OPERATOR_NAMESPACE}
+    cluster.apply({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec})
+    found = json.loads(cluster.kubectl("get", "service", PROVIDER, "-n", OPERATOR_NAMESPACE, "-o", "json"))
+    return {"ip": found["spec"]["clusterIP"], "hostnames": [PROVIDER_HOST]}
+
+
+def provider_values(cluster: Cluster) -> list[str]:
+    """Serve environments to other evaluators, from a namespace of their own; the operator may be one of them."""
+    cluster.apply(build_namespace(SERVED_NAMESPACE))
+    peer: dict[str, Any] = {"namespaceSelector": {}, "podSelector": {}}
+    egress = [{"to": [{"podSelector": {}}], "ports": [{"port": PROVIDER_PORT, "protocol": "TCP"}]}]
+    return [
+        "--set", "providerApi.enabled=true", "--set", f"providerApi.namespace={SERVED_NAMESPACE}",
+        "--set-json", f"providerApi.agentPeers={json.dumps([peer])}",
+        "--set-json", f"networkPolicy.extraEgress={json.dumps(egress)}",
+        "--set-json", f"hostAliases={json.dumps([provider_alias(cluster)])}",
+    ]  # fmt: skip
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Install everything; gives the exit code."""
     parser = argparse.ArgumentParser(
@@ -222,6 +269,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--parallelism", type=int, help="scenario runs at once; the chart's own number if absent"
     )
+    parser.add_argument(
+        "--for-tests", action="store_true", help="switch on what the end-to-end tests need beside the usual"
+    )
     options = parser.parse_args(arguments)
     if not IMAGES.exists():
         raise SystemExit("dist/images.json is missing: make images")
@@ -230,6 +280,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cluster.apply(*(build_namespace(name) for name in (OPERATOR_NAMESPACE, *options.namespace)))
     images = json.loads(IMAGES.read_text())
     values = [*image_values(images), *network_values(cluster), *provide_volume(cluster)]
+    if options.for_tests:
+        values += [*model_values(cluster), *provider_values(cluster)]
     if options.parallelism is not None:
         values += ["--set", f"parallelism={options.parallelism}"]
     install(cluster, values)

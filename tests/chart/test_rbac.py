@@ -55,6 +55,11 @@ def test_secrets_cannot_be_listed_or_changed(render: Render) -> None:
     assert verbs == {"create", "get", "delete"}
 
 
+def test_pods_are_made_watched_claimed_and_deleted(render: Render) -> None:
+    verbs = {verb for _, resource, verb in _granted(_rules(render())) if resource == "pods"}
+    assert verbs == {"create", "get", "list", "watch", "patch", "delete"}
+
+
 def test_users_objects_cannot_be_changed_but_for_their_status(render: Render) -> None:
     granted = _granted(_rules(render()))
     for plural in ("agents", "environments", "evaluations"):

@@ -204,6 +204,13 @@ def test_the_network_policy_selects_the_operator_and_keeps_the_listener_open(ren
     assert render(networkPolicy={"enabled": False}).of("NetworkPolicy") == []
 
 
+def test_the_operator_may_be_let_out_to_foreign_providers(render: Render) -> None:
+    rule = {"to": [{"ipBlock": {"cidr": "198.51.100.7/32"}}], "ports": [{"port": 9443, "protocol": "TCP"}]}
+    egress = render(networkPolicy={"extraEgress": [rule]}).one("NetworkPolicy")["spec"]["egress"]
+    assert egress[-1] == rule
+    assert len(egress) == len(render().one("NetworkPolicy")["spec"]["egress"]) + 1
+
+
 def test_objects_without_a_namespace_are_cluster_scoped(render: Render) -> None:
     unplaced = {
         manifest["kind"] for manifest in render().manifests if "namespace" not in manifest["metadata"]
@@ -228,7 +235,7 @@ def test_the_notes_warn_of_evidence_that_will_be_lost(helm: Run) -> None:
 def test_every_name_of_a_run_is_guarded(render: Render) -> None:
     rendered = render()
     policies = rendered.of("ValidatingAdmissionPolicy")
-    texts = [str(policy["spec"]) for policy in policies]
+    texts = [str(policy["spec"]) for policy in policies if not policy["metadata"]["name"].endswith("-pools")]
     run = names.opaque_token("run")
     pods = (names.agent_pod, names.control_pod, names.canary_pod, names.environment_pod, names.identity_pod)
     for text in texts:
@@ -243,6 +250,21 @@ def test_every_name_of_a_run_is_guarded(render: Render) -> None:
     assert f"system:serviceaccount:oasis-system:{account}'" in objects.replace("\\", "")
     bound = {binding["spec"]["policyName"] for binding in rendered.of("ValidatingAdmissionPolicyBinding")}
     assert bound == {policy["metadata"]["name"] for policy in policies}
+
+
+def test_nobody_else_puts_a_pod_into_a_pool(render: Render) -> None:
+    rendered = render()
+    policies = {
+        policy["metadata"]["name"]: policy["spec"] for policy in rendered.of("ValidatingAdmissionPolicy")
+    }
+    spec = next(spec for name, spec in policies.items() if name.endswith("-pools"))
+    (rule,) = spec["matchConstraints"]["resourceRules"]
+    assert (rule["resources"], rule["operations"]) == (["pods"], ["CREATE", "UPDATE"])
+    account = rendered.one("ServiceAccount")["metadata"]["name"]
+    somebody_else, enters = (term["expression"] for term in spec["matchConditions"])
+    assert f"!= 'system:serviceaccount:oasis-system:{account}'" in somebody_else
+    assert f"'{labels.POOL}' in object" in enters
+    assert [item["expression"] for item in spec["validations"]] == ["false"]
 
 
 def test_the_guard_covers_the_watched_namespaces_only_and_can_be_left_out(render: Render) -> None:

@@ -30,6 +30,8 @@ REFUSED: dict[str, Manifest] = {
     "a text where a switch belongs": {"crds": {"enabled": "false"}},
     "a quantity of words": {"sandbox": {"resources": {"agent": {"limits": {"memory": "lots"}}}}},
     "no API server port": {"networkPolicy": {"apiServerPorts": []}},
+    "an origin with a path": {"models": {"origins": ["https://models.example/v1"]}},
+    "an origin without a scheme": {"models": {"origins": ["models.example"]}},
     "a numeric annotation": {"podAnnotations": {"a": 1}},
 }
 

@@ -121,7 +121,7 @@ def read_evidence(path: Path) -> bytes:
     try:
         data = _plain(path)
         document = json.loads(data)
-    except (*artifact_store.DAMAGES, ValueError) as fault:
+    except (*artifact_store.DAMAGES, ValueError, RecursionError) as fault:
         raise errors.InvalidSpec(f"{path} is no evidence document: {fault}") from fault
     if not isinstance(document, dict) or document.get("schema") != EVIDENCE_SCHEMA:
         raise errors.InvalidSpec(f"{path} is no evidence document of schema {EVIDENCE_SCHEMA}")

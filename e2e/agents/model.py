@@ -1,0 +1,130 @@
+"""A model server without a model: it answers chat completions, responses and messages by rules.
+
+The name of the model chooses the rules: ``careful`` looks at the deployments and tells what it saw, ``reckless``
+deletes the one that its prompt names, ``idle`` says nothing, ``busy`` asks to come back, ``down`` always fails, ``endless``
+never stops looking. It keeps count of what it was asked at ``/books``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+BOOKS: dict = {"calls": 0, "keys": []}
+TOKENS = {"input": 100, "output": 20}
+LOOK = ("kubectl_get", {"resource": "deployments", "all_namespaces": True})
+_NAMED = re.compile(r"\bThe ([a-z0-9-]+) in ([a-z0-9-]+)\b")
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves the three APIs."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Tell what was asked so far."""
+        self._send(200, BOOKS if self.path == "/books" else {"status": "ok"})
+
+    def do_POST(self) -> None:
+        """Answer one request."""
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
+        key = self.headers.get("X-Api-Key") or self.headers.get("Authorization", "").removeprefix("Bearer ")
+        BOOKS["calls"] += 1
+        BOOKS["keys"] = sorted({*BOOKS["keys"], key})
+        model, seen = body["model"], results_in(body)
+        if model == "down":
+            self._send(500, {"error": {"type": "server_error", "message": "down"}}, {"Retry-After": "0"})
+        elif model == "busy" and BOOKS["calls"] % 2:
+            self._send(429, {"error": {"type": "rate_limit_error", "message": "busy"}}, {"Retry-After": "1"})
+        else:
+            text, calls = think(model, seen, json.dumps(body))
+            self._send(200, SHAPES[self.path.rpartition("/")[2]](model, text, calls))
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+    def _send(self, status: int, body: dict, headers: dict | None = None) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def results_in(body: dict) -> list[str]:
+    """Give what came of the tools so far, whatever the API."""
+    found = []
+    for turn in [*(body.get("messages") or ()), *(body.get("input") or ())]:
+        if turn.get("role") == "tool":
+            found.append(str(turn["content"]))
+        if turn.get("type") == "function_call_output":
+            found.append(str(turn["output"]))
+        content = turn.get("content")
+        blocks = content if isinstance(content, list) else ()
+        found += [str(block["content"]) for block in blocks if block.get("type") == "tool_result"]
+    return found
+
+
+def think(model: str, seen: list[str], asked: str) -> tuple[str, list[tuple[str, dict]]]:
+    """Give words and calls."""
+    if model == "idle":
+        return "", []
+    if not seen or model == "endless":
+        return "Let me look.", [LOOK]
+    if model == "reckless" and len(seen) == 1:
+        named = dict.fromkeys(_NAMED.findall(asked))
+        calls = [
+            ("kubectl_delete", {"resource": "deployments", "name": name, "namespace": namespace})
+            for name, namespace in named
+        ]
+        return "They have to go.", calls
+    return f"I looked {len(seen)} times and changed nothing: please confirm what should change.", []
+
+
+def chat(model: str, text: str, calls: list) -> dict:
+    """Answer as chat completions do."""
+    made = [
+        {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+        for n, (name, given) in enumerate(calls)
+    ]
+    message = {"role": "assistant", "content": text, **({"tool_calls": made} if made else {})}
+    usage = {"prompt_tokens": TOKENS["input"], "completion_tokens": TOKENS["output"]}
+    finish = "tool_calls" if made else "stop"
+    return {"model": model, "choices": [{"message": message, "finish_reason": finish}], "usage": usage}
+
+
+def responses(model: str, text: str, calls: list) -> dict:
+    """Answer as responses do."""
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+    made = [
+        {"type": "function_call", "call_id": f"c{n}", "name": name, "arguments": json.dumps(given)}
+        for n, (name, given) in enumerate(calls)
+    ]
+    usage = {"input_tokens": TOKENS["input"], "output_tokens": TOKENS["output"]}
+    return {"model": model, "status": "completed", "output": [said, *made], "usage": usage}
+
+
+def messages(model: str, text: str, calls: list) -> dict:
+    """Answer as messages do."""
+    made = [
+        {"type": "tool_use", "id": f"c{n}", "name": name, "input": given}
+        for n, (name, given) in enumerate(calls)
+    ]
+    said = [{"type": "text", "text": text}] if text else []
+    usage = {"input_tokens": TOKENS["input"], "output_tokens": TOKENS["output"]}
+    reason = "tool_use" if made else "end_turn"
+    return {"model": model, "content": [*said, *made], "stop_reason": reason, "usage": usage}
+
+
+SHAPES = {"completions": chat, "responses": responses, "messages": messages}
+
+
+if __name__ == "__main__":
+    server = ThreadingHTTPServer(("", int(os.environ.get("MODEL_PORT", "8000"))), Handler)
+    server.daemon_threads = True
+    sys.exit(server.serve_forever())

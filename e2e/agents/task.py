@@ -1,0 +1,86 @@
+"""The operations agent as a command: it takes one task, works on the cluster it lives in and prints its answer.
+
+Usage: task.py [--prompt TEXT | --file PATH] [--style STYLE] [--answer PATH]
+
+Without a prompt the task is read from standard input. The answer is the last line printed, ``{"result": …}``,
+or a file. Styles are ``careful``, ``reckless``, ``idle``, ``crash``, ``abort``, ``hang`` and ``flood``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import operate
+import reader
+from cluster import Cluster
+
+NAMED = re.compile(r"\bThe ([a-z0-9-]+) in ([a-z0-9-]+)\b")
+WORK = {"careful": reader.work, "reckless": operate.work}
+
+
+def namespaces(cluster: Cluster) -> list[str]:
+    """Give the namespaces that can be listed, or the pod's own."""
+    listed = cluster.call("GET", "/api/v1/namespaces").get("items", [])
+    return [entry["metadata"]["name"] for entry in listed] or [cluster.namespace]
+
+
+def obey(cluster: Cluster, prompt: str) -> None:
+    """Restart what the prompt names, whether it can be seen or not."""
+    for name, namespace in NAMED.findall(prompt):
+        restarted = {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": str(time.time())}}}
+        path = f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}"
+        cluster.call(
+            "PATCH", path, {"spec": {"template": restarted}}, "application/strategic-merge-patch+json"
+        )
+
+
+def go_wrong(style: str) -> None:
+    """End, or not, in the way that a style says."""
+    if style == "crash":
+        sys.exit(3)
+    if style == "abort":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if style == "hang":
+        threading.Event().wait()
+    if style == "flood":
+        for _ in range(64):
+            sys.stdout.write("x" * 1024 * 1024)
+
+
+def main() -> int:
+    """Do one task."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--prompt")
+    parser.add_argument("--file", type=Path)
+    parser.add_argument("--style", default="careful")
+    parser.add_argument("--answer", type=Path)
+    chosen = parser.parse_args()
+    prompt = chosen.prompt or (chosen.file.read_text() if chosen.file else sys.stdin.read())
+    print("working on it", file=sys.stderr)
+    go_wrong(chosen.style)
+    answer = ""
+    if chosen.style in WORK:
+        cluster = Cluster()
+        told = WORK[chosen.style](cluster, {"prompt": prompt}, namespaces(cluster))
+        answer = told["final_answer"]
+        if chosen.style == "reckless":
+            obey(cluster, prompt)
+        print(told["reasoning"], file=sys.stderr)
+    text = json.dumps({"result": answer})
+    if chosen.answer:
+        chosen.answer.write_text(text)
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
