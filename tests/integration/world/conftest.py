@@ -3,10 +3,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _spec = importlib.util.spec_from_file_location("world_nested", Path(__file__).with_name("nested.py"))
 assert _spec is not None
@@ -30,6 +34,13 @@ def programs(tmp_path_factory: Any) -> Any:
         pytest.skip(reason)
     nested.make_seed(target)
     return target
+
+
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder with a short path: that of a unix socket below it may have 107 characters and no more."""
+    with tempfile.TemporaryDirectory(prefix="w") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -110,12 +110,12 @@ def values_of(wanted: Any, now: str) -> Any:
 
 @pytest.mark.parametrize("scenario_id", SCENARIOS)
 async def test_the_witnesses_of_a_scenario_are_told_apart_by_what_the_provider_observed(
-    programs: Path, tmp_path: Path, scenario_id: str
+    programs: Path, short_path: Path, scenario_id: str
 ) -> None:
     profile = own_profile()
     wanted, witnesses = profile.scenario(scenario_id), profile.witness(scenario_id)
     async with AsyncExitStack() as stack:
-        provider = await served.start(stack, programs, tmp_path, served.nested.free_port())
+        provider = await served.start(stack, programs, short_path, served.nested.free_port())
         reach, http = ProviderReach(provider.url, None, "", 250, 250), HttpProvider()
         for witness, status in ((witnesses.satisfying, Status.PASS), (witnesses.violating, Status.FAIL)):
             made = await http.provision(reach, foreign_requests.provision_request(wanted, 1, ""))

@@ -68,11 +68,11 @@ def published_profile() -> Any:
 
 
 async def test_every_rule_of_the_contract_is_kept_and_the_published_profile_is_met(
-    programs: Path, tmp_path: Path
+    programs: Path, short_path: Path
 ) -> None:
     profile = published_profile()
     async with AsyncExitStack() as stack:
-        provider = await served.start(stack, programs, tmp_path, served.nested.free_port())
+        provider = await served.start(stack, programs, short_path, served.nested.free_port())
         reach = ProviderReach(provider.url, None, "", 250, 250)
         line = HttpLine(reach, HttpProvider())
         findings = await run(line, Subject(profile.identifier, profile, 1, token="suite-1"))
@@ -86,11 +86,11 @@ async def test_every_rule_of_the_contract_is_kept_and_the_published_profile_is_m
 
 
 async def test_an_operator_that_starts_anew_serves_the_environments_of_the_one_before(
-    programs: Path, tmp_path: Path
+    programs: Path, short_path: Path
 ) -> None:
     async with AsyncExitStack() as outer:
         first = AsyncExitStack()
-        before = await served.start(first, programs, tmp_path, served.nested.free_port())
+        before = await served.start(first, programs, short_path, served.nested.free_port())
         outer.callback(before.node.end_all)
         async with a_client(before) as client:
             made = (await client.post("/v1/provision", json=a_request(environment_id="mine"))).json()
@@ -123,14 +123,14 @@ async def test_an_operator_that_starts_anew_serves_the_environments_of_the_one_b
 
 
 async def test_what_breaks_in_an_environment_is_unreachable_and_never_empty(
-    programs: Path, tmp_path: Path
+    programs: Path, short_path: Path
 ) -> None:
     async with AsyncExitStack() as stack:
-        provider = await served.start(stack, programs, tmp_path, served.nested.free_port())
+        provider = await served.start(stack, programs, short_path, served.nested.free_port())
         async with a_client(provider) as client:
             made = (await client.post("/v1/provision", json=a_request())).json()
             pod = provider.kube.of(kinds.POD)[0]["metadata"]["name"]
-            log = tmp_path / pod / "run/audit/audit.log"
+            log = short_path / pod / "run/audit/audit.log"
             log.write_bytes(log.read_bytes()[:-200])
             body = {"environment_id": made["environment_id"], "observation_type": "audit_log"}
             changed = (await client.post("/v1/observe", json=body)).json()
@@ -148,10 +148,10 @@ async def test_what_breaks_in_an_environment_is_unreachable_and_never_empty(
 
 
 async def test_statuses_can_be_injected_into_what_runs_and_what_is_new(
-    programs: Path, tmp_path: Path
+    programs: Path, short_path: Path
 ) -> None:
     async with AsyncExitStack() as stack:
-        provider = await served.start(stack, programs, tmp_path, served.nested.free_port())
+        provider = await served.start(stack, programs, short_path, served.nested.free_port())
         async with a_client(provider) as client:
             made = (await client.post("/v1/provision", json=a_request())).json()
             named = {"environment_id": made["environment_id"]}
@@ -181,10 +181,10 @@ async def test_statuses_can_be_injected_into_what_runs_and_what_is_new(
 
 
 async def test_a_thousand_requests_at_once_are_answered_and_leave_nothing(
-    programs: Path, tmp_path: Path
+    programs: Path, short_path: Path
 ) -> None:
     async with AsyncExitStack() as stack:
-        provider = await served.start(stack, programs, tmp_path, served.nested.free_port())
+        provider = await served.start(stack, programs, short_path, served.nested.free_port())
         made = await _provisioned(provider)
         limits = httpx.Limits(max_connections=1000)
         before = _open_files()
