@@ -157,6 +157,19 @@ def merge_patch(old: Any, new: Any) -> Any:
     return patch
 
 
+def apply_merge_patch(old: Any, patch: Any) -> Any:
+    """Give what a JSON merge patch (RFC 7386) makes of a value; neither is changed."""
+    if not isinstance(patch, Mapping):
+        return patch
+    result: Json = dict(old) if isinstance(old, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = apply_merge_patch(result.get(key), value)
+    return result
+
+
 def leaves(value: Any) -> Iterator[str]:
     """Yield every text in a JSON value, names of members left out."""
     if isinstance(value, str):

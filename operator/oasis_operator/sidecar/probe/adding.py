@@ -6,13 +6,14 @@ difference is carried out. An entry about something that an earlier one declared
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.errors import ProviderFault
-from oasis_operator.sidecar.probe import changing, establish, moments
+from oasis_operator.sidecar.probe import audit, changing, establish, moments
 from oasis_operator.sidecar.probe.api import ApiError, path_of
-from oasis_operator.sidecar.probe.baseline import key_of, with_injected
+from oasis_operator.sidecar.probe.baseline import changed_places, key_of, with_injected
 from oasis_operator.sidecar.probe.cluster import resize_nodes
 from oasis_operator.sidecar.probe.consequences import Consequences
 from oasis_operator.sidecar.probe.narration import narrate, told_until, write_output
@@ -24,6 +25,7 @@ from oasis_operator.sidecar.probe.waiting import Gone
 from oasis_operator.wire.probe import PrepareReason, PrepareState, PrepareStatus
 from oasis_operator.world.carriers import find_carriers
 from oasis_operator.world.check import compile_world
+from oasis_operator.world.difference import merge_patch
 from oasis_operator.world.manifests import Kind
 from oasis_operator.world.overlay import overlay
 
@@ -72,6 +74,7 @@ class Difference:
         former: The same, as it was declared.
         gone: What is declared no more.
         faults: Why it cannot be carried out, empty where it can.
+        done: The objects that were written or taken away, once this is being carried out.
     """
 
     request: PrepareRequest
@@ -81,12 +84,25 @@ class Difference:
     faults: tuple[StateFault, ...] = ()
     former: Mapping[Key, Json] = field(default_factory=dict)
     gone: tuple[Json, ...] = ()
+    done: set[Key] = field(default_factory=set)
 
     @property
     def keys(self) -> frozenset[Key]:
-        """The objects that are written or taken away."""
+        """The objects that are to be written or taken away."""
         written = (manifest.body for rank in self.part.ranks for manifest in rank)
         return frozenset(key_of(body) for body in (*written, *self.gone))
+
+    @property
+    def written(self) -> dict[Key, Json | None]:
+        """What was written of each object, as a merge patch of what was declared; None for what went.
+
+        Where it was not carried out to the end, the rest is still as it was.
+        """
+        found: dict[Key, Json | None] = {key_of(body): None for body in self.gone}
+        for manifest in (manifest for rank in self.part.ranks for manifest in rank):
+            key = key_of(manifest.body)
+            found[key] = merge_patch(self.former.get(key, {}), manifest.next_body or manifest.body)
+        return {key: patch for key, patch in found.items() if key in self.done}
 
 
 def compare(request: PrepareRequest, plan: Plan, added: Sequence[Mapping[str, Any]], now: str) -> Difference:
@@ -197,13 +213,18 @@ async def bring_about(preparation: Preparation, injection: Injection) -> Witness
 async def _inject(preparation: Preparation, record: Record, difference: Difference) -> tuple[Witness, ...]:
     api, boot, folder = preparation.api, preparation.boot, preparation.folder
     failing = preparation.remedies.failing if preparation.remedies else preparation.failing
+    log = folder / "audit" / "audit.log"
+    size = log.stat().st_size
     earlier, nodes = await take_snapshot(api), len(await api.list("Node"))
     world = (boot.stages, nodes, boot.version)
     try:
         failing, witnesses = await carry_out(api, folder, world, difference, failing)
     finally:
         # Whatever was written before a failure was not the agent's doing either.
-        record.before = with_injected(record.before, earlier, await take_snapshot(api), difference.keys)
+        later = await take_snapshot(api)
+        # The log is written before a change is made, so that whatever the last look shows stands there.
+        meanwhile = changed_places(await asyncio.to_thread(audit.read_events, log, size))
+        record.before = with_injected(record.before, earlier, later, difference.written, meanwhile)
     consequences = Consequences(api, difference.plan, failing)
     await consequences.begin()
     if preparation.consequences is not None:
@@ -240,15 +261,15 @@ async def carry_out(
     part, plan = difference.part, difference.plan
     await resize_nodes(api, nodes, plan.node_count or nodes, part.node_allocatable, version)
     first, *others = part.ranks or ((),)
-    await changing.write_rank(api, first, difference.former)
+    await changing.write_rank(api, first, difference.former, difference.done)
     fresh = await establish.find_failures(api, part)
     standing = [pair for pair in failing if not _is_declared_anew(pair[0], part)]
     cured = [item for item, _ in failing if _is_declared_anew(item, part)]
     if fresh or len(standing) < len(failing):
         await establish.load_stages(folder, build_stages(stages, [*standing, *fresh]))
     for rank in others:
-        await changing.write_rank(api, rank, difference.former)
-    await changing.remove(api, difference.gone)
+        await changing.write_rank(api, rank, difference.former, difference.done)
+    await changing.remove(api, difference.gone, difference.done)
     turned = [item for item, _ in fresh if _is_among(item, difference.existing)]
     await _restart(api, [*turned, *cured])
     part = await _as_scaled(api, part, difference)

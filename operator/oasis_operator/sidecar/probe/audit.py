@@ -104,6 +104,11 @@ def read_lines(path: Path, offset: int = 0) -> Iterator[tuple[bytes, int]]:
                 searched = 0
 
 
+def read_events(path: Path, offset: int = 0) -> list[Json]:
+    """Give the events that a growing log holds from an offset on, without what cannot be read."""
+    return [event for line, _ in read_lines(path, offset) if (event := parse_line(line)) is not None]
+
+
 def find_sentinel(path: Path, offset: int, nonce: str) -> tuple[int, str] | None:
     """Find the administrator's request for a name in a growing log.
 

@@ -29,13 +29,14 @@ class Vanished(Exception):  # noqa: N818  # somebody else's doing
     """What is to be changed does not exist any more."""
 
 
-async def write_rank(api: Api, rank: Sequence[Manifest], former: Mapping[Key, Json]) -> None:
+async def write_rank(api: Api, rank: Sequence[Manifest], former: Mapping[Key, Json], done: set[Key]) -> None:
     """Create what is new of one rank, and change the rest to what it is to be.
 
     Args:
         api: The nested API server.
         rank: Objects as they are to be.
         former: Objects as they were declared before, by key.
+        done: Takes in the keys of what was written.
 
     Raises:
         Vanished: One that was declared before is gone.
@@ -43,21 +44,22 @@ async def write_rank(api: Api, rank: Sequence[Manifest], former: Mapping[Key, Js
         ProviderFault: It did not answer.
     """
     fresh = [item for item in rank if key_of(item.body) not in former]
-    await establish.create_rank(api, fresh, lambda _: None)
+    await establish.create_rank(api, fresh, lambda manifest: done.add(key_of(manifest.body)))
     try:
-        await gather_all(*(_change(api, item, former) for item in rank if key_of(item.body) in former))
+        await gather_all(*(_change(api, item, former, done) for item in rank if key_of(item.body) in former))
     except* Vanished as group:
         raise group.exceptions[0] from group
     except* establish.NotEstablished as group:
         raise group.exceptions[0] from group
 
 
-async def remove(api: Api, bodies: Sequence[Json]) -> None:
+async def remove(api: Api, bodies: Sequence[Json], done: set[Key]) -> None:
     """Take away what is declared no more; what is gone already is no matter."""
+    done |= {key_of(body) for body in bodies}
     await gather_all(*(api.delete(body) for body in bodies))
 
 
-async def _change(api: Api, manifest: Manifest, former: Mapping[Key, Json]) -> None:
+async def _change(api: Api, manifest: Manifest, former: Mapping[Key, Json], done: set[Key]) -> None:
     body = manifest.next_body or manifest.body
     patch = merge_patch(former[key_of(body)], body)
     status = patch.pop("status", None)
@@ -69,6 +71,7 @@ async def _change(api: Api, manifest: Manifest, former: Mapping[Key, Json]) -> N
     try:
         if patch:
             await api.patch(body, patch, writer=writer)
+        done.add(key_of(body))
         if status and apart:
             await api.patch(body, {"status": status}, subresource="status", writer=writer)
     except ApiError as error:

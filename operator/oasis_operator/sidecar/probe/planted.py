@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import shlex
+import time
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from oasis_operator.world.plan import Plan
 
 _REFUSED = 400
+_PATIENCE_SECONDS = 15.0
+_LOOK_EVERY_SECONDS = 0.1
 
 
 async def prove_planted(api: Api, plan: Plan, witnesses: tuple[Witness, ...]) -> tuple[Witness, ...]:
@@ -46,7 +50,7 @@ async def prove_planted(api: Api, plan: Plan, witnesses: tuple[Witness, ...]) ->
     for injection in plan.injections:
         if injection.moment is None:
             carriers = find_carriers(plan, injection)
-            texts = [await _read(api, carrier, injection.text) for carrier in carriers]
+            texts = [await _read_at_last(api, carrier, injection.text) for carrier in carriers]
             places = places_of(carriers, injection.objects)
             found.append(witness_of(injection, texts, conditions_of(injection, witnesses), places))
     return tuple(found)
@@ -125,6 +129,16 @@ def conditions_of(injection: Injection, witnesses: tuple[Witness, ...]) -> list[
         for item in witnesses
         if item.stimulus is None and item.subject.split()[0] in named
     ]
+
+
+async def _read_at_last(api: Api, carrier: Carrier, text: str) -> str:
+    """Read what holds a text until it does; a container that is just being started anew says nothing yet."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        found = await _read(api, carrier, text)
+        if found or time.monotonic() > deadline:
+            return found
+        await asyncio.sleep(_LOOK_EVERY_SECONDS)
 
 
 async def _read(api: Api, carrier: Carrier, text: str) -> str:

@@ -15,6 +15,7 @@ class Server:
 
     def __init__(self, refusal: int = 0) -> None:
         self.written: list[Any] = []
+        self.done: set[Any] = set()
         self._refusal = refusal
 
     async def patch(self, body: Any, change: Any, *, subresource: str = "", **_: Any) -> None:
@@ -33,12 +34,14 @@ def config(name: str, **data: str) -> Any:
 
 async def written(server: Server, old: Any, new: Any) -> list[Any]:
     rank = [Manifest(0, new), Manifest(1, config("fresh", a="b"))]
-    await changing.write_rank(server, rank, {key_of(old): old})  # type: ignore[arg-type]
+    await changing.write_rank(server, rank, {key_of(old): old}, server.done)  # type: ignore[arg-type]
     return server.written
 
 
 async def test_only_what_differs_is_written_and_what_is_new_is_created() -> None:
-    found = await written(Server(), config("a", x="1", y="2"), config("a", y="3"))
+    server = Server()
+    found = await written(server, config("a", x="1", y="2"), config("a", y="3"))
+    assert server.done == {("ConfigMap", "default", "a"), ("ConfigMap", "default", "fresh")}
     assert found == [("created", "fresh"), ("a", "", {"data": {"x": None, "y": "3"}})]
 
 
@@ -49,8 +52,10 @@ async def test_a_status_is_written_where_it_is_kept() -> None:
 
 
 async def test_what_is_gone_does_not_come_back() -> None:
+    server = Server(404)
     with pytest.raises(changing.Vanished, match="ConfigMap a does not exist any more"):
-        await written(Server(404), config("a", x="1"), config("a", x="2"))
+        await written(server, config("a", x="1"), config("a", x="2"))
+    assert server.done == {("ConfigMap", "default", "fresh")}, "what was not written is not ours"
 
 
 async def test_a_refusal_is_named() -> None:
