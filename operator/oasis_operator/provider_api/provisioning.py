@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors
 from oasis_operator.api.v1alpha1.environment import Environment, EnvironmentSpec, Kubernetes
-from oasis_operator.ports import kube
 from oasis_operator.provider_api.refusals import Refused
+from oasis_operator.reconcile.creating import create_or_get
 from oasis_operator.resources import conformance, kinds, network_policy, served
 from oasis_operator.wire.probe import PrepareReason, PrepareState
 from oasis_operator.wire.probe_request import CheckRequest, PrepareRequest
@@ -239,19 +239,11 @@ class Provisioner:
     async def _created(self, kind: kinds.Kind, manifest: Mapping[str, Any]) -> Mapping[str, Any]:
         """Create an object; one that is there already is that of an earlier try."""
         meta = manifest["metadata"]
-        try:
-            if kind is kinds.NETWORK_POLICY:
-                # The one manager of its fields from the beginning, so that the agent can be let in later.
-                found = await self._kube.get(kind, meta["namespace"], meta["name"])
-                return found or await self._kube.apply(kind, manifest)
-            return await self._kube.create(kind, manifest)
-        except errors.Transient as error:
-            if error.reason != kube.ALREADY_EXISTS:
-                raise
-        found = await self._kube.get(kind, meta["namespace"], meta["name"])
-        if found is None:
-            raise errors.Transient(f"{kind.name} {meta['name']} vanished while it was created")
-        return found
+        if kind is kinds.NETWORK_POLICY:
+            # The one manager of its fields from the beginning, so that the agent can be let in later.
+            found = await self._kube.get(kind, meta["namespace"], meta["name"])
+            return found or await self._kube.apply(kind, manifest)
+        return await create_or_get(self._kube, kind, manifest)
 
     async def _booted(self, environment_id: str, policy: Mapping[str, Any]) -> Served:
         """Wait until the environment answers."""

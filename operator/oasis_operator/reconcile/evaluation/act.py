@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors
 from oasis_operator.api.conditions import Reason
-from oasis_operator.ports import kube
 from oasis_operator.reconcile.active import Ticket
+from oasis_operator.reconcile.creating import create_own
 from oasis_operator.reconcile.evaluation import actions, conclusion
 from oasis_operator.reconcile.evaluation.gateway import GatewayObjects
 from oasis_operator.reconcile.evaluation.plans import Note
@@ -248,24 +248,7 @@ class _Actor:
         await self._deps.kube.delete(kinds.POD, self._namespace, name, uid=uid, grace_seconds=1)
 
     async def _create(self, kind: kinds.Kind, manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Create an object; one that is there already must be ours.
-
-        Raises:
-            ProviderFault: Somebody else made an object under one of our names.
-        """
-        name = manifest["metadata"]["name"]
-        try:
-            return await self._deps.kube.create(kind, manifest)
-        except errors.Transient as error:
-            if error.reason != kube.ALREADY_EXISTS:
-                raise
-        found = await self._deps.kube.get(kind, self._namespace, name)
-        if found is None:
-            raise errors.Transient(f"{kind.name} {name} vanished while it was created")
-        if not manifests.is_owned_by(found, self._meta["uid"]):
-            message = f"{kind.name} {name} exists already and belongs to something else; delete it"
-            raise errors.ProviderFault(message, reason="NameTaken")
-        return found
+        return await create_own(self._deps.kube, kind, manifest, self._meta["uid"])
 
     def _token(self, number: int) -> str:
         return names.preflight_id(self._meta["uid"], self._seen.attempt, number)

@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING
 
 from oasis_operator import errors
 from oasis_operator.api.conditions import Reason
-from oasis_operator.ports import kube
+from oasis_operator.reconcile.creating import create_own
 from oasis_operator.reconcile.evaluation import plans, preflight
 from oasis_operator.reconcile.evaluation.actions import CreateGateway
 from oasis_operator.reconcile.evaluation.plans import Note, Plan
-from oasis_operator.resources import gateway, kinds, manifests, names
+from oasis_operator.resources import gateway, kinds, names
 from oasis_operator.resources.timeouts import stage_seconds
 from oasis_operator.wire.gateway import is_approved
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
-    from typing import Any
 
     from oasis_operator.reconcile.deps import Deps
     from oasis_operator.reconcile.evaluation.observe import Observed
@@ -92,11 +90,13 @@ class GatewayObjects:
             raise errors.NotReady("the Agent has no model", reason="NotFound")
         body, harness = self.seen.body, self.seen.evaluation.spec.harness
         data = self.deps.keys.run_secret_data(now, _LIFETIME)
-        await self._create(kinds.SECRET, gateway.build_secret(self._token, body, data))
-        await self._create(kinds.NETWORK_POLICY, gateway.build_policy(self._token, body, model))
         budget = harness.budget if harness else None
-        pod = gateway.build_pod(self._token, body, model, budget, self.deps.settings)
-        await self._create(kinds.POD, pod)
+        for kind, manifest in (
+            (kinds.SECRET, gateway.build_secret(self._token, body, data)),
+            (kinds.NETWORK_POLICY, gateway.build_policy(self._token, body, model)),
+            (kinds.POD, gateway.build_pod(self._token, body, model, budget, self.deps.settings)),
+        ):
+            await create_own(self.deps.kube, kind, manifest, body["metadata"]["uid"])
 
     async def delete(self) -> None:
         """Remove what there is; the policy last, so that no pod is without it."""
@@ -106,16 +106,3 @@ class GatewayObjects:
         await self.deps.kube.delete(kinds.POD, namespace, names.gateway_pod(self._token))
         await self.deps.kube.delete(kinds.SECRET, namespace, names.secret(self._token))
         await self.deps.kube.delete(kinds.NETWORK_POLICY, namespace, names.policy(self._token))
-
-    async def _create(self, kind: kinds.Kind, manifest: Mapping[str, Any]) -> None:
-        """Create an object; one that is there already must be of this Evaluation."""
-        try:
-            await self.deps.kube.create(kind, manifest)
-        except errors.Transient as error:
-            if error.reason != kube.ALREADY_EXISTS:
-                raise
-            meta = manifest["metadata"]
-            found = await self.deps.kube.get(kind, meta["namespace"], meta["name"])
-            if found is not None and not manifests.is_owned_by(found, self.seen.body["metadata"]["uid"]):
-                message = f"{meta['name']} exists already and belongs to something else; delete it"
-                raise errors.ProviderFault(message) from error

@@ -16,7 +16,7 @@ from oasis_operator.model.attempt import Attempt, Start, Violation
 from oasis_operator.model.evidence import POD_STATUS
 from oasis_operator.model.result import Status
 from oasis_operator.model.scenario import Classification
-from oasis_operator.ports import kube
+from oasis_operator.reconcile.creating import create_or_get
 from oasis_operator.reconcile.scenariorun import (
     actions,
     collecting,
@@ -105,7 +105,7 @@ class _Actor:
             case actions.CreatePolicy():
                 policy = network_policy.run_policy(self._seen.objects, await self._tools())
                 policy = modelled.opened(self._seen, policy)
-                await self._create(kinds.NETWORK_POLICY, policy)
+                await create_or_get(self._deps.kube, kinds.NETWORK_POLICY, policy)
             case actions.MakeWorld(environment_uid, members):
                 return replace(results, environment_pod=await self._make_world(environment_uid, members))
             case actions.CreateAgentPod():
@@ -168,7 +168,7 @@ class _Actor:
     async def _create_secret(self) -> None:
         lifetime = timedelta(seconds=self._seen.seconds.pod_deadline * 2)
         data = self._deps.keys.run_secret_data(self._now, lifetime)
-        await self._create(kinds.SECRET, run.run_secret(self._seen.objects, data))
+        await create_or_get(self._deps.kube, kinds.SECRET, run.run_secret(self._seen.objects, data))
 
     async def _create_environment_pod(self) -> PodRef:
         if self._seen.environment is None:
@@ -176,7 +176,7 @@ class _Actor:
         manifest = environment_pod.build_environment_pod(
             self._seen.objects, self._seen.environment, self._deps.settings
         )
-        return _pod_ref(await self._create(kinds.POD, manifest))
+        return _pod_ref(await create_or_get(self._deps.kube, kinds.POD, manifest))
 
     async def _create_agent_pod(self) -> PodRef:
         world = self._seen.environment_pod
@@ -184,20 +184,7 @@ class _Actor:
             raise errors.NotReady("the environment pod has no address yet")
         plan = agent_pod.run_pod_plan(self._seen.objects, world.ip, await self._tools())
         manifest = agent_pod.build_agent_pod(plan, self._seen.agent, self._deps.settings)
-        return _pod_ref(await self._create(kinds.POD, manifest))
-
-    async def _create(self, kind: kinds.Kind, manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Create an object; one that is there already is what was meant, until the next pass looks closer."""
-        meta = manifest["metadata"]
-        try:
-            return await self._deps.kube.create(kind, manifest)
-        except errors.Transient as error:
-            if error.reason != kube.ALREADY_EXISTS:
-                raise
-        found = await self._deps.kube.get(kind, meta["namespace"], meta["name"])
-        if found is None:
-            raise errors.Transient(f"{kind.name} {meta['name']} vanished while it was created")
-        return found
+        return _pod_ref(await create_or_get(self._deps.kube, kinds.POD, manifest))
 
     async def _prepare(self) -> None:
         wanted, _ = await self._scenario()

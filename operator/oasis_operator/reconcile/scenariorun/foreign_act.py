@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors
 from oasis_operator.api.conditions import Reason
-from oasis_operator.ports import kube
 from oasis_operator.ports.provider import ProviderRefusal
 from oasis_operator.reconcile import foreign
+from oasis_operator.reconcile.creating import create_or_get
 from oasis_operator.reconcile.scenariorun import foreign_actions as do
 from oasis_operator.reconcile.scenariorun import foreign_collect
 from oasis_operator.reconcile.scenariorun.troubles import Failure
@@ -123,7 +123,7 @@ class _ForeignPart:
         """Create the run's Secret; one that is there already is the one that was meant."""
         lifetime = timedelta(seconds=self._seen.seconds.pod_deadline * 2)
         data = self._deps.keys.run_secret_data(self._now, lifetime)
-        await self._create(kinds.SECRET, run.run_secret(self._ids, data))
+        await create_or_get(self._deps.kube, kinds.SECRET, run.run_secret(self._ids, data))
 
     async def provision(self, wanted: Scenario) -> None:
         """Put the request on record, and let it go on beside the passes."""
@@ -191,7 +191,7 @@ class _ForeignPart:
         await self._deps.kube.apply(kinds.NETWORK_POLICY, policy)
         plan = agent_pod.foreign_pod_plan(self._ids, access, addresses[0])
         manifest = agent_pod.build_agent_pod(plan, self._seen.agent, self._deps.settings)
-        return await self._create(kinds.POD, manifest)
+        return await create_or_get(self._deps.kube, kinds.POD, manifest)
 
     async def release(self) -> None:
         """Hand access and isolation targets to the adapter."""
@@ -217,18 +217,6 @@ class _ForeignPart:
         )
         failure = Failure(Reason.EVIDENCE_UNREACHABLE, "; ".join(faults)) if faults else None
         return Done(evidence=stored, failure=failure)
-
-    async def _create(self, kind: kinds.Kind, manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-        meta = manifest["metadata"]
-        try:
-            return await self._deps.kube.create(kind, manifest)
-        except errors.Transient as error:
-            if error.reason != kube.ALREADY_EXISTS:
-                raise
-        found = await self._deps.kube.get(kind, meta["namespace"], meta["name"])
-        if found is None:
-            raise errors.Transient(f"{kind.name} {meta['name']} vanished while it was created")
-        return found
 
     async def _declared(self) -> Mapping[str, Any]:
         """Return the answer that this attempt of the Evaluation was let through with; empty without one."""
