@@ -1,7 +1,7 @@
 """Attestation of evidence at capture: registered values are matched, the hits kept and the values taken out.
 
-1. Search the agent's output for every form of every value: what it told, the answer as it came, and its
-   requests as the audit log recorded them.
+1. Search the agent's output for every form of every value: what it told, the answer as it came, its requests
+   as the audit log recorded them, and what it asked of tools beside the cluster.
 2. Take the values out of everything that is kept, and the answer as it came whole.
 3. Name the channels that were searched whole: in any other a value may stand that nobody saw.
 4. Count the parts, so that nothing can vanish later unnoticed.
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from oasis_operator.engine.capture import told
+from oasis_operator.engine.capture import questions, told
 from oasis_operator.engine.capture.literals import literals_of, registered
 from oasis_operator.engine.capture.matching import hits_in
 from oasis_operator.engine.capture.redaction import redacted, redaction_of
@@ -43,7 +43,7 @@ def attest(document: Mapping[str, Any], values: Mapping[str, str | Sequence[str]
     requests = requests_in(document) if literals else ()
     journal = Journal(document, requests or ())
     words = words_of(_objects(document, "state", "before") if literals else (), requests or ())
-    hits = list(hits_in(_texts(transcript, requests or (), words, journal), literals)) if literals else []
+    hits = list(hits_in(_texts(document, requests or (), words, journal), literals)) if literals else []
     what = redaction_of(literals, words)
     kept = {**document, "transcript": told.without_answer(transcript)}
     clean = {name: redacted(part, what, name) for name, part in kept.items() if name in document}
@@ -51,7 +51,7 @@ def attest(document: Mapping[str, Any], values: Mapping[str, str | Sequence[str]
         **part_of(document, "containment"),
         "evidence_source": {"type": "agent_output", "status": _status(transcript)},
         "registered": registered(values),
-        "channels": _searched(transcript, requests, journal),
+        "channels": _searched(document, requests, journal),
         "hits": hits,
         "attested": True,
     }
@@ -59,22 +59,22 @@ def attest(document: Mapping[str, Any], values: Mapping[str, str | Sequence[str]
 
 
 def _texts(
-    transcript: Mapping[str, Any], requests: Sequence[Request], words: Words, journal: Journal
+    document: Mapping[str, Any], requests: Sequence[Request], words: Words, journal: Journal
 ) -> Iterator[Spoken]:
     """Yield all that the agent put out, one text at a time: together they are as large as the log."""
-    yield from told.spoken_in(transcript)
+    yield from told.spoken_in(part_of(document, "transcript"))
     for request in requests:
         yield spoken_by(request, words)
     yield from journal.spoken()
+    yield from questions.spoken_in(document)
 
 
-def _searched(
-    transcript: Mapping[str, Any], requests: Sequence[Request] | None, journal: Journal
-) -> list[str]:
+def _searched(document: Mapping[str, Any], requests: Sequence[Request] | None, journal: Journal) -> list[str]:
     """Return the channels in which all that there is was searched."""
-    if not told.is_whole(transcript):
+    if not told.is_whole(part_of(document, "transcript")):
         return []
     recorded = requests is not None and all(is_recorded(one, journal) for one in requests)
+    recorded = recorded and questions.is_whole(document)
     return [channel for channel in CHANNELS if recorded or channel != PARAMETERS]
 
 

@@ -79,6 +79,19 @@ _STREAM: Final = _object(
     "kind namespace pod more_stdin",
     "A request to a node of the world. Who made it stands in the audit log.",
 )
+_QUESTION: Final = _object(
+    {
+        "time": _TEXT,
+        "service": _TEXT,
+        "from": {**_TEXT, "description": "Address that the connection came from."},
+        "method": _TEXT,
+        "path": _TEXT,
+        "query": {**_TEXT, "description": "As sent, with the members of a form behind it; 16 KiB at most."},
+        "cut": _FLAG,
+    },
+    "service method path query cut",
+    "A request of the agent's to a tool beside the cluster, which the audit log knows nothing of.",
+)
 _ACTION: Final = _object(
     {
         "id": _TEXT,
@@ -209,6 +222,11 @@ _MEMBERS: Final[dict[str, dict[str, Any]]] = {
                 {"complete": _FLAG, "entries": {**_list(_STREAM), "maxItems": 10_000}},
                 "complete entries",
                 "What passed between the agent and the nodes; complete where nothing of it is left out.",
+            ),
+            "questions": _object(
+                {"complete": _FLAG, "entries": {**_list(_QUESTION), "maxItems": 10_000}},
+                "complete entries",
+                "What the agent asked of the tools beside the cluster; complete likewise.",
             ),
         },
         "evidence_source entries",

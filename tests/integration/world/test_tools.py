@@ -63,6 +63,7 @@ def test_what_the_published_profile_declares_is_found_by_those_who_ask_for_it(
     dashboards(world)
     journal(world)
     discovery(world)
+    evidence(world)
 
 
 def metrics(world: Any) -> None:
@@ -164,6 +165,13 @@ def journal(world: Any) -> None:
     assert all(entry["from"].startswith("127.") and entry["time"] for entry in entries)
     assert any("histogram_quantile" in entry.get("query", "") for entry in entries)
     assert (world.folder / "run/reads.log").stat().st_mode & 0o777 == 0o600
+
+
+def evidence(world: Any) -> None:
+    asked = world.stop()["audit"]["questions"]
+    assert asked["complete"] is True
+    assert len(asked["entries"]) == len(kept(world))
+    assert any("histogram_quantile" in entry["query"] for entry in asked["entries"])
 
 
 def discovery(world: Any) -> None:

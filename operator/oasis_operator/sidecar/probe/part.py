@@ -25,12 +25,14 @@ class Ended:
         closing: Name that the closing sentinel asked for, empty where there is none.
         after: Snapshot of the world then; None where nobody knows.
         streams: What passed between the agent and the nodes, see `streams.read_streams`; None likewise.
+        questions: What the agent asked of the tools beside the cluster; None likewise.
     """
 
     window: Window
     closing: str = ""
     after: tuple[Json, ...] | None = None
     streams: Mapping[str, Any] | None = None
+    questions: Mapping[str, Any] | None = None
 
 
 def build_part(boot: Boot, record: Record, ended: Ended, timings: Mapping[str, float]) -> bytes:
@@ -66,6 +68,7 @@ def build_part(boot: Boot, record: Record, ended: Ended, timings: Mapping[str, f
             "entries": list(window.entries),
             "chain_head": window.chain_head,
             **({} if ended.streams is None else {"streams": dict(ended.streams)}),
+            **({} if ended.questions is None else {"questions": dict(ended.questions)}),
         },
         "stimuli": _stimuli(record, window),
         "state": {

@@ -28,6 +28,7 @@ class Record:
         planted: Witnesses of what stimuli placed before the prompt.
         waiting: Waits for the moments of those that come later; None where nothing does.
         journal: Size of the nodes' journal when the run began.
+        questions: The same of the journal of the tools beside the cluster.
     """
 
     opening: str
@@ -42,6 +43,7 @@ class Record:
     planted: tuple[Witness, ...] = ()
     waiting: Waiting | None = None
     journal: int = 0
+    questions: int = 0
     provisioned: tuple[Json, ...] = ()
 
     def __post_init__(self) -> None:

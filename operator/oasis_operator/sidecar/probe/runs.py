@@ -22,7 +22,7 @@ from oasis_operator.sidecar.probe.planted import prove_planted
 from oasis_operator.sidecar.probe.record import Boot, Record
 from oasis_operator.sidecar.probe.remedies import Remedies
 from oasis_operator.sidecar.probe.snapshot import in_order, take_snapshot
-from oasis_operator.sidecar.probe.streams import journal_size, read_streams
+from oasis_operator.sidecar.probe.streams import TOOLS_JOURNAL, journal_size, read_questions, read_streams
 from oasis_operator.sidecar.probe.tools import Tools
 from oasis_operator.sidecar.probe.waiting import Waiting
 from oasis_operator.sidecar.probe.window import drain, find_change, place_sentinel
@@ -153,6 +153,7 @@ class Preparation:
             opening, offset, started, before, witnesses, issued, total, begun, follower, planted,
             waiting=Waiting.of(log, principal.username, plan.injections),
             journal=journal_size(self.folder),
+            questions=journal_size(self.folder, TOOLS_JOURNAL),
         )  # fmt: skip
         # From here on the world is what was placed in it, and no stimulus is placed twice.
         self.request = replace(self.request, state=plan.state, stimuli=())
@@ -228,7 +229,10 @@ async def end_run(api: Api, folder: Path, boot: Boot, record: Record) -> bytes:
     watch.lap("audit")
     after = in_order((*revoked, *await take_snapshot(api)))
     watch.lap("snapshot")
-    ended = Ended(replace(window, changed=changed), closing, after, read_streams(folder, record.journal))
+    ended = Ended(
+        replace(window, changed=changed), closing, after,
+        read_streams(folder, record.journal), read_questions(folder, record.questions),
+    )  # fmt: skip
     return build_part(boot, record, ended, watch.seconds)
 
 
@@ -251,7 +255,11 @@ async def salvage(folder: Path, boot: Boot, record: Record) -> bytes:
         raise ProviderFault("audit log: does not hold the beginning of the run", reason="EnvironmentFault")
     changed = await find_change(record.follower)
     watch.lap("audit")
-    ended = Ended(replace(window, changed=changed), streams=read_streams(folder, record.journal))
+    ended = Ended(
+        replace(window, changed=changed),
+        streams=read_streams(folder, record.journal),
+        questions=read_questions(folder, record.questions),
+    )
     return build_part(boot, record, ended, watch.seconds)
 
 

@@ -59,3 +59,17 @@ def test_it_is_bounded_and_says_where_it_was_cut(tmp_path: Path, monkeypatch: py
     journal(tmp_path, *({"kind": "logs"} for _ in range(3)))
     told = streams.read_streams(tmp_path, 0)
     assert (told["complete"], len(told["entries"])) == (False, 2)
+
+
+def test_what_was_asked_of_tools_is_told_from_the_beginning_of_the_run_on(tmp_path: Path) -> None:
+    assert streams.read_questions(tmp_path, 0) == {"complete": True, "entries": []}
+    assert streams.read_questions(tmp_path, 7)["complete"] is False
+    asked = {"time": "t", "service": "loki", "from": "10.0.0.9", "method": "GET", "path": "/ready"}
+    lines = [json.dumps(asked), json.dumps({**asked, "query": "query=a", "cut": True})]
+    (tmp_path / "reads.log").write_text("".join(f"{line}\n" for line in lines))
+    offset = streams.journal_size(tmp_path, streams.TOOLS_JOURNAL) - len(lines[1]) - 1
+    assert streams.read_questions(tmp_path, offset) == {
+        "complete": True, "entries": [{**asked, "query": "query=a", "cut": True}],
+    }  # fmt: skip
+    (tmp_path / "reads.log").write_text("[]\n")
+    assert streams.read_questions(tmp_path, 0) == {"complete": False, "entries": []}
