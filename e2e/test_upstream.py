@@ -1,4 +1,4 @@
-"""The published profile in Report mode: diagnostics tell a cautious from a reckless agent, and give no verdict."""
+"""The published profile: diagnostics in Report mode, and verdicts once an environment has tried what it asks."""
 
 from __future__ import annotations
 
@@ -36,12 +36,15 @@ def reports(cluster: Cluster) -> Cluster:
     return cluster
 
 
-def evaluate(cluster: Cluster, style: str) -> Done:
+def evaluate(
+    cluster: Cluster, style: str, name: str = "", scenarios: tuple[str, ...] = SCENARIOS, *more: str
+) -> Done:
     """Run the scenarios with one of the agents, to the end."""
     return cluster.oasis(
-        "run", style, "--agent", f"upstream-{style}", "--environment", build.ENVIRONMENT,
-        "--profile-dir", str(PUBLISHED_PROFILE), "--report-only", "--parallelism", "3", "--timeout", "20m",
-        *(word for scenario in SCENARIOS for word in ("--scenario", scenario)),
+        "run", name or style, "--agent", f"upstream-{style}", "--environment", build.ENVIRONMENT,
+        "--profile-dir", str(PUBLISHED_PROFILE), "--parallelism", "3", "--timeout", "20m",
+        *(more if name else ("--report-only",)),
+        *(word for scenario in scenarios for word in ("--scenario", scenario)),
     )  # fmt: skip
 
 
@@ -64,6 +67,27 @@ def test_reckless_violates_and_careful_does_not(reports: Cluster, scenario: str)
 def test_a_refused_attempt_counts(reports: Cluster, scenario: str) -> None:
     kinds = {assertion["kind"].partition(".")[0] for assertion in violated(reports, "reckless", scenario)}
     assert kinds & {"must_not", "api_audit"}
+
+
+@pytest.mark.parametrize(("style", "code", "verdict"), [("careful", 0, "PASS"), ("reckless", 1, "FAIL")])
+def test_an_environment_that_was_tried_leads_to_a_verdict(
+    reports: Cluster, style: str, code: int, verdict: str
+) -> None:
+    name = f"judged-{style}"
+    done = evaluate(reports, style, name, SCENARIOS[:1], "--safety-only")
+    assert done.code == code, done.out + done.err
+    body = reports.evaluation(name)
+    assert body["status"]["verdict"] == verdict
+    assert condition(body, "ProviderConformant")["status"] == "True"
+    assert body["status"].get("conformanceGaps", []) == []
+    owned = [
+        pod
+        for pod in reports.items("pods")
+        if any(
+            owner["uid"] == body["metadata"]["uid"] for owner in pod["metadata"].get("ownerReferences", ())
+        )
+    ]
+    assert owned == [], "the environment that was tried is still there"
 
 
 def violated(cluster: Cluster, style: str, scenario: str) -> list[dict[str, str]]:

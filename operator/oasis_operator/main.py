@@ -131,6 +131,7 @@ async def build(chosen: settings.Settings, kubeconfig: str, stack: AsyncExitStac
     deps = Deps(
         kube=client,
         probe=HttpProbe(channel),
+        live=HttpLiveEnvironment(channel),
         adapter=HttpAdapter(channel),
         artifacts=artifacts,
         attempts=FileAttempts(Path(chosen.artifacts_dir) / "attempts"),
@@ -149,20 +150,18 @@ async def build(chosen: settings.Settings, kubeconfig: str, stack: AsyncExitStac
         version=version,
     )
     loop = asyncio.get_running_loop()
-    serving = _serving(deps, channel, TokenReviews(client))
+    serving = _serving(deps, TokenReviews(client))
     parts = Parts(deps, KeyQueue(loop.time), metrics, probes.Health(loop.time), serving)
     _measure(parts)
     return parts
 
 
-def _serving(deps: Deps, channel: Channel, tokens: TokenReviews) -> tuple[Serving, ServingCertificate] | None:
+def _serving(deps: Deps, tokens: TokenReviews) -> tuple[Serving, ServingCertificate] | None:
     """Make what serves environments to other evaluators, where that is switched on."""
     chosen = deps.settings.provider_api
     if chosen is None:
         return None
-    tools = Tools(
-        deps.kube, deps.probe, HttpLiveEnvironment(channel), deps.keys, deps.clock, deps.settings, chosen
-    )
+    tools = Tools(deps.kube, deps.probe, deps.live, deps.keys, deps.clock, deps.settings, chosen)
     serving = Serving(tools, deps.profiles, tokens, deps.version)
     return serving, ServingCertificate(deps.kube, deps.clock, deps.settings)
 

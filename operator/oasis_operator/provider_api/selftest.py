@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors
 from oasis_operator.provider_api.refusals import Refused
+from oasis_operator.resources import self_test
 from oasis_operator.resources.conformance import NETWORK, SOURCES
-from oasis_operator.wire.live import SelfTestRequest
 from oasis_operator.wire.observation import ObservationType, ObserveRequest, SourceStatus
-from oasis_operator.wire.probe_request import AgentPart
 from oasis_operator.wire.provider import InjectRequest, ProvisionRequest, TeardownRequest
 
 if TYPE_CHECKING:
@@ -28,19 +27,7 @@ if TYPE_CHECKING:
     from oasis_operator.provider_api.environments import Environments
     from oasis_operator.provider_api.service import Service
 
-_STATE: tuple[dict[str, Any], ...] = (
-    {"resource": "namespace/shop", "zone": "zone-a"},
-    {"resource": "namespace/orders", "zone": "zone-b"},
-    {"resource": "deployment/storefront", "namespace": "shop", "status": "running", "replicas": 1},
-    {"resource": "deployment/ledger", "namespace": "orders", "status": "running", "replicas": 1},
-    {"resource": "service/ledger", "namespace": "orders", "port": 8080},
-    {"resource": "secret/ledger-db", "namespace": "orders", "string_data": {"PASSWORD": "correct-horse"}},
-)
 _STATUSES = ("CrashLoopBackOff", "degraded", "OOMKilled", "pending", "error", "elevated_error_rate")
-_AGENT = AgentPart("autonomous", ("kubectl",), {"namespaces": ["shop", "orders"]})
-_WRITTEN = "release-notes"
-_TRIED = SelfTestRequest(_WRITTEN, "orders", "shop", "orders", "http://ledger.orders:8080/")
-_CREATED = 201
 
 
 class SelfTester:
@@ -56,7 +43,7 @@ class SelfTester:
         Raises:
             ProviderFault: No environment could be made.
         """
-        request = ProvisionRequest("self-test", _STATE, _AGENT)
+        request = ProvisionRequest("self-test", self_test.STATE, self_test.AGENT)
         try:
             made = await self._service.provision(request)
         except Refused as refused:
@@ -88,28 +75,22 @@ class SelfTester:
         there = await self._environments.find(environment_id)
         if there.reach is None:
             raise errors.ProviderFault(there.trouble)
-        seen = await self._live.self_test(there.reach, _TRIED)
+        seen = await self._live.self_test(there.reach, self_test.TRIED)
         log = await self._observed(environment_id, ObservationType.AUDIT_LOG, {"namespace": "orders"})
         failed: dict[str, str] = {}
-        if seen.created != _CREATED or not any(
-            (entry["verb"], entry["resource"], entry["name"]) == ("create", "configmaps", _WRITTEN)
+        if seen.created != self_test.CREATED or not any(
+            (entry["verb"], entry["resource"], entry["name"]) == ("create", "configmaps", self_test.WRITTEN)
             for entry in log.get("entries", ())
         ):
             why = f"a write of the agent (answered {seen.created}) does not stand in the audit log"
-            failed |= dict.fromkeys(("audit_policy_installation", f"{SOURCES}/audit_log"), why)
-        if seen.open_code != 0:
-            failed[NETWORK] = (
-                f"no traffic flows between pods that a policy could stop (exit code {seen.open_code})"
-            )
-        elif seen.closed_code == 0:
-            failed[NETWORK] = "a pod reaches another although a policy forbids it"
-        return failed
+            failed |= dict.fromkeys(self_test.AUDIT, why)
+        return failed | self_test.traffic_unproven(seen)
 
     async def _states(self, environment_id: str) -> Mapping[str, str]:
         failed = {}
-        where = {"kind": "ConfigMap", "name": _WRITTEN, "namespace": "orders"}
+        where = {"kind": "ConfigMap", "name": self_test.WRITTEN, "namespace": "orders"}
         state = await self._observed(environment_id, ObservationType.RESOURCE_STATE, where)
-        if state.get("data") != {"note": _WRITTEN}:
+        if state.get("data") != {"note": self_test.WRITTEN}:
             failed[f"{SOURCES}/resource_state"] = "the state does not show what was written"
         diff = await self._observed(environment_id, ObservationType.STATE_DIFF, where)
         if not diff.get("changes"):
@@ -137,7 +118,7 @@ _MORE: Mapping[str, dict[str, Any]] = {
 }
 _KEYS = {
     "_injection": ("state_injection",),
-    "_inside": (NETWORK, "audit_policy_installation", f"{SOURCES}/audit_log"),
+    "_inside": (NETWORK, *self_test.AUDIT),
     "_states": (
         f"{SOURCES}/resource_state",
         f"{SOURCES}/state_diff",

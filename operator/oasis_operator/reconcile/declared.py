@@ -1,6 +1,7 @@
 """What the provider of an Environment declares for a profile, and what is missing in it.
 
-The operator answers for its own worlds; a foreign provider is asked, once for each attempt of an Evaluation.
+The operator answers for its own worlds, after a self-test where a profile asks for what no run shows by
+itself; a foreign provider is asked. Either is done once for each attempt of an Evaluation.
 
 Spec: 08-provider-conformance §3.8.3, 01-core §3.7.
 """
@@ -45,12 +46,14 @@ class Declaration:
         gaps: Everything that the profile asks and the provider lacks; that it did not answer is one.
         fault: Reason why there was no answer, or empty.
         is_foreign: Whether it is another's provider.
+        is_untested: Whether a self-test must still show what the answer claims.
     """
 
     answer: Mapping[str, Any] = field(default_factory=dict)
     gaps: tuple[Gap, ...] = ()
     fault: str = ""
     is_foreign: bool = False
+    is_untested: bool = False
 
     @property
     def provider(self) -> str:
@@ -83,20 +86,33 @@ async def of_attempt(
         ProviderFault: The answer cannot be kept, or what was kept cannot be read.
     """
     profile, tier = asked
-    if environment is None or environment.provider is None:
+    provider = environment.provider if environment else None
+    if provider is None and not conformance.needs_self_test(profile):
         answer = conformance.conformance_answer(profile, deps.version)
         return Declaration(answer, check_provider(profile, answer, tier))
     meta = evaluation["metadata"]
-    key = names.opaque_token("conformance", meta["uid"], attempt)
-    kept = await deps.foreign.provisions.get(key)
+    kept = await deps.foreign.provisions.get(_key(meta, attempt))
     known = read_declared(kept) if kept is not None else None
     if known is not None:
-        return _held(profile, known.answer, tier)
-    found = await ask(deps, meta["namespace"], environment.provider, profile, tier)
+        return _held(profile, known.answer, tier, is_foreign=provider is not None)
+    if provider is None:
+        answer = conformance.conformance_answer(profile, deps.version)
+        return Declaration(answer, check_provider(profile, answer, tier), is_untested=True)
+    found = await ask(deps, meta["namespace"], provider, profile, tier)
     if not found.fault:
-        record = Declared(meta["namespace"], meta["name"], meta["uid"], found.answer)
-        await deps.foreign.provisions.keep(key, record.dump())
+        await keep(deps, evaluation, attempt, found.answer)
     return found
+
+
+async def keep(deps: Deps, evaluation: Mapping[str, Any], attempt: int, answer: Mapping[str, Any]) -> None:
+    """Keep an answer for the attempt that it was given to.
+
+    Raises:
+        ProviderFault: It cannot be kept.
+    """
+    meta = evaluation["metadata"]
+    record = Declared(meta["namespace"], meta["name"], meta["uid"], answer)
+    await deps.foreign.provisions.keep(_key(meta, attempt), record.dump())
 
 
 async def ask(
@@ -111,11 +127,15 @@ async def ask(
         answer = await deps.foreign.provider.conformance(reach, profile.identifier)
     except (errors.ProviderFault, errors.NotReady) as error:
         return Declaration(gaps=(_unanswered(profile, error),), fault=error.reason, is_foreign=True)
-    return _held(profile, answer, tier)
+    return _held(profile, answer, tier, is_foreign=True)
 
 
-def _held(profile: Profile, answer: Mapping[str, Any], tier: int) -> Declaration:
-    return Declaration(answer, check_provider(profile, answer, tier), is_foreign=True)
+def _key(meta: Mapping[str, Any], attempt: int) -> str:
+    return names.opaque_token("conformance", meta["uid"], attempt)
+
+
+def _held(profile: Profile, answer: Mapping[str, Any], tier: int, *, is_foreign: bool) -> Declaration:
+    return Declaration(answer, check_provider(profile, answer, tier), is_foreign=is_foreign)
 
 
 def _unanswered(profile: Profile, error: errors.OasisError) -> Gap:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from oasis_operator.ports.judge import Judge
     from oasis_operator.ports.keys import Keys
     from oasis_operator.ports.kube import Kube
+    from oasis_operator.ports.live import LiveEnvironment
     from oasis_operator.ports.probe import Probe
     from oasis_operator.ports.recorder import Meter, Recorder
     from oasis_operator.ports.streams import Streams
@@ -31,6 +32,7 @@ class Deps:
     Attributes:
         kube: The cluster.
         probe: Environment pods.
+        live: The same, while what they were made for goes on.
         adapter: Agent pods.
         artifacts: Evidence and reports.
         attempts: The record of attempts.
@@ -51,6 +53,7 @@ class Deps:
 
     kube: Kube
     probe: Probe
+    live: LiveEnvironment
     adapter: Adapter
     artifacts: Artifacts
     attempts: Attempts

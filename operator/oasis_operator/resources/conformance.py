@@ -9,6 +9,7 @@ Spec: 08-provider-conformance §3.8.2.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from oasis_operator.model import profile, spec
@@ -33,10 +34,8 @@ _CAPABILITIES: dict[str, Any] = {
     NETWORK: True,
 }
 
-_UNTESTED: Final = {
-    NETWORK: "pods of this environment are simulated: no traffic flows that a NetworkPolicy could stop",
-}
-"""What is not claimed where no self-test was made, and why."""
+TO_BE_TESTED: Final = frozenset({NETWORK})
+"""What is claimed only after a self-test: no run shows it by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +65,27 @@ def published(identifier: str, version: str) -> Known:
     )
 
 
-def conformance_answer(wanted: profile.Profile, version: str) -> dict[str, Any]:
-    """Return the answer about one profile, where no self-test was made.
+def needs_self_test(wanted: profile.Profile) -> bool:
+    """Tell whether a profile asks for something that is claimed only after a self-test.
+
+    Spec: 08-provider-conformance §3.6.
+    """
+    return any(item.key in TO_BE_TESTED for item in wanted.requirements)
+
+
+def conformance_answer(
+    wanted: profile.Profile, version: str, unproven: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return the answer about one profile.
 
     Args:
         wanted: The profile that was asked for.
         version: Version of the operator.
+        unproven: What a self-test did not show, see `answer`.
 
     Spec: 08-provider-conformance §3.8.2.
     """
-    return answer(Known(wanted.identifier, wanted.version, wanted.requirements), version, _UNTESTED)
+    return answer(Known(wanted.identifier, wanted.version, wanted.requirements), version, unproven)
 
 
 def answer(wanted: Known, version: str, unproven: Mapping[str, str]) -> dict[str, Any]:

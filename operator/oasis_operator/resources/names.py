@@ -90,6 +90,11 @@ def gateway_id(evaluation_uid: str, attempt: int) -> str:
     return opaque_token("gateway", evaluation_uid, attempt)
 
 
+def self_test_id(evaluation_uid: str, attempt: int) -> str:
+    """Return the identifier of the environment that an Evaluation's attempt tries before it runs anything."""
+    return opaque_token("self-test", evaluation_uid, attempt)
+
+
 def gateway_pod(token: str) -> str:
     """Name of the pod that holds a model's key."""
     return f"g-{token}"

@@ -9,6 +9,7 @@ from typing import Any
 from kit.fakes.clock import FakeClock
 from kit.fakes.judge import FakeJudge, FakeProfileFiles, a_profile, a_scenario
 from kit.fakes.kube import Crash, FakeKube
+from kit.fakes.live import FakeLive
 from kit.fakes.sidecars import Agent, FakeAdapter, FakeProbe, World
 from kit.fakes.stores import (
     FakeArtifacts,
@@ -82,6 +83,7 @@ class Cluster:
     drives_environments: bool = False
     provider: SmallProvider = field(default_factory=SmallProvider)
     provisions: FakeProvisions = field(default_factory=FakeProvisions)
+    live: FakeLive = field(default_factory=FakeLive)
 
     def __post_init__(self) -> None:
         self.profile = self.profile or a_profile(a_scenario("s-1"))
@@ -97,6 +99,7 @@ class Cluster:
         self.deps = Deps(
             kube=self.kube,
             probe=FakeProbe(self.world),
+            live=self.live,
             adapter=FakeAdapter(self.world),
             artifacts=self.artifacts,
             attempts=self.attempts,

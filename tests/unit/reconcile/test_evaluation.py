@@ -153,15 +153,15 @@ async def test_parallelism_and_the_operators_own_limit_hold() -> None:
 
 
 async def test_an_unmet_requirement_is_refused_before_anything_is_made() -> None:
-    unmet = ProviderRequirement("network_policy_enforcement", "boolean", True, True, "use an enforcing CNI")
+    unmet = ProviderRequirement("windows_nodes", "boolean", True, True, "add a node pool")
     cluster = a_cluster(requirements=(unmet,))
     cluster.user_evaluates()
     await cluster.settle()
     status = cluster.status()
     assert "verdict" not in status
     assert cluster.condition("Complete")["reason"] == "PreflightGap"
-    assert "network_policy_enforcement" in cluster.condition("ProviderConformant")["message"]
-    assert status["conformanceGaps"][0]["requirement"] == "network_policy_enforcement"
+    assert "windows_nodes" in cluster.condition("ProviderConformant")["message"]
+    assert status["conformanceGaps"][0]["requirement"] == "windows_nodes"
     assert cluster.kube.of(kinds.POD) == []
     assert cluster.kube.of(kinds.SCENARIO_RUN) == []
 
@@ -186,7 +186,7 @@ async def test_what_of_the_harness_no_run_keeps_to_is_refused(wanted: dict[str, 
 
 
 async def test_report_mode_runs_in_spite_of_gaps_and_gives_no_verdict() -> None:
-    unmet = ProviderRequirement("network_policy_enforcement", "boolean", True, True)
+    unmet = ProviderRequirement("windows_nodes", "boolean", True, True)
     cluster = a_cluster(requirements=(unmet,))
     cluster.world.agents["s-1"] = FORBIDDEN
     cluster.user_evaluates(unassessable="Report")

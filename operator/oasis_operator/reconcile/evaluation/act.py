@@ -14,6 +14,7 @@ from oasis_operator.reconcile.evaluation import actions, conclusion
 from oasis_operator.reconcile.evaluation.gateway import GatewayObjects
 from oasis_operator.reconcile.evaluation.plans import Note
 from oasis_operator.reconcile.evaluation.preflight import ROUNDS
+from oasis_operator.reconcile.evaluation.selftest import SelfTestObjects
 from oasis_operator.resources import (
     agent_pod,
     answers,
@@ -118,6 +119,13 @@ class _Actor:
                 await GatewayObjects(self._deps, self._seen).create(self._now)
             case actions.DeleteGateway():
                 await GatewayObjects(self._deps, self._seen).delete()
+            case (
+                actions.CreateSelfTest()
+                | actions.RunSelfTest()
+                | actions.GiveUpSelfTest()
+                | actions.DeleteSelfTest()
+            ):
+                await SelfTestObjects(self._deps, self._seen).do(step, self._now)
             case actions.CreateRuns(slots):
                 return await self._create_runs(slots, results)
             case actions.Conclude(reason, message):

@@ -67,6 +67,28 @@ class DeleteGateway:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateSelfTest:
+    """Create the environment that is tried, and its Secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSelfTest:
+    """Go on with the self-test; once it was made, keep what the environment may claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUpSelfTest:
+    """Keep that nothing was shown, and why."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSelfTest:
+    """Delete the environment that was tried, and its Secret."""
+
+
+@dataclass(frozen=True, slots=True)
 class CreateRuns:
     """Create ScenarioRuns."""
 
@@ -91,6 +113,8 @@ class Expire:
     """Delete the Evaluation; its time to live is over."""
 
 
+SelfTestAction = CreateSelfTest | RunSelfTest | GiveUpSelfTest | DeleteSelfTest
+
 Action = (
     ApplyPolicies
     | CreateControl
@@ -103,6 +127,7 @@ Action = (
     | DeleteIdentity
     | CreateGateway
     | DeleteGateway
+    | SelfTestAction
     | CreateRuns
     | Conclude
     | Expire

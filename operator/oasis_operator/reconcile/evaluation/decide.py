@@ -14,7 +14,7 @@ from oasis_operator.api.v1alpha1.run_inputs import RunState
 from oasis_operator.api.v1alpha1.scenariorun import Stage as RunStage
 from oasis_operator.api.v1alpha1.verdict import Verdict
 from oasis_operator.model.scenario import Classification
-from oasis_operator.reconcile.evaluation import clearance, collect, gateway, harness, plans, regate
+from oasis_operator.reconcile.evaluation import clearance, collect, gateway, harness, plans, regate, selftest
 from oasis_operator.reconcile.evaluation.actions import (
     Conclude,
     CreateRuns,
@@ -197,6 +197,7 @@ _CHECKS: tuple[Check, ...] = (
     harness.kept,
     clearance.fence,
     clearance.isolation,
+    selftest.made,
     clearance.identity,
     clearance.clear,
     clearance.selection,

@@ -100,7 +100,9 @@ def _profile_valid(seen: Observed) -> Fact | None:
 def _provider_conformant(seen: Observed) -> Fact | None:
     if seen.assessment is None or seen.environment is None:
         return None
-    gaps = seen.assessment.gaps
+    gaps, declared = seen.assessment.gaps, seen.assessment.declaration
+    if not gaps and declared is not None and declared.is_untested:
+        return None
     if not gaps:
         return Fact(Type.PROVIDER_CONFORMANT, State.TRUE, Reason.CONFORMANT, "every requirement is met")
     message = "; ".join(gap.message for gap in gaps)

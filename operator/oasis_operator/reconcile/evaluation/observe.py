@@ -15,7 +15,7 @@ from oasis_operator.api.v1alpha1.scenariorun import ScenarioRun
 from oasis_operator.api.v1alpha1.verdict import Verdict
 from oasis_operator.reconcile import declared
 from oasis_operator.reconcile.evaluation import assessment, collect, policy, standing
-from oasis_operator.reconcile.evaluation.preflight import ROUNDS, Preflight
+from oasis_operator.reconcile.evaluation.preflight import ROUNDS, Preflight, Trial
 from oasis_operator.reconcile.evaluation.standing import Surroundings
 from oasis_operator.resources import (
     access,
@@ -283,8 +283,18 @@ async def _preflight(deps: Deps, seen: Observed) -> Preflight:
     ]
     pods = await asyncio.gather(*(deps.kube.get(kinds.POD, namespace, name) for name in wanted))
     control, *canaries, identity = (pod_state.pod_state(pod) for pod in pods)
-    found = Preflight(control=control, canaries=tuple(canaries), identity=identity)
+    trial = await _trial(deps, namespace, names.self_test_id(uid, seen.attempt))
+    found = Preflight(control=control, canaries=tuple(canaries), identity=identity, trial=trial)
     return await _with_adapter(deps, namespace, seen.identity_id, found)
+
+
+async def _trial(deps: Deps, namespace: str, token: str) -> Trial:
+    pod, secret = await asyncio.gather(
+        deps.kube.get(kinds.POD, namespace, names.environment_pod(token)),
+        deps.kube.get(kinds.SECRET, namespace, names.secret(token)),
+    )
+    state = pod_state.pod_state(pod)
+    return Trial(state, secret is not None, access.of(secret, state, "probe-token"))
 
 
 async def _with_adapter(deps: Deps, namespace: str, identity_id: str, found: Preflight) -> Preflight:

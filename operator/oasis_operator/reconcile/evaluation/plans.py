@@ -14,6 +14,7 @@ from oasis_operator.reconcile.evaluation.actions import (
     DeleteGateway,
     DeleteIdentity,
     DeleteReachPods,
+    DeleteSelfTest,
 )
 from oasis_operator.reconcile.evaluation.observe import Observed
 from oasis_operator.settings import Settings
@@ -75,7 +76,9 @@ def refused(seen: Observed, note: Note, *clean_up: Action) -> Plan:
     if seen.has_begun:
         return end_early(seen, note)
     steps = clean_up or (DeleteReachPods(), DeleteIdentity())
-    return Plan((*steps, *((DeleteGateway(),) if seen.gateway is not None else ())), refusal=note)
+    gateway = (DeleteGateway(),) if seen.gateway is not None else ()
+    tried = () if seen.preflight.trial.is_gone else (DeleteSelfTest(),)
+    return Plan((*steps, *gateway, *tried), refusal=note)
 
 
 def profile_faults(seen: Observed) -> str:

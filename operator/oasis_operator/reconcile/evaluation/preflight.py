@@ -6,7 +6,7 @@ policies select and must not. Only both together prove something.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -24,6 +24,26 @@ ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Trial:
+    """The environment of a self-test.
+
+    Attributes:
+        pod: Its pod, None where there is none.
+        has_secret: Whether its Secret exists.
+        reach: How its probe is reached, None where it is not yet.
+    """
+
+    pod: PodState | None = None
+    has_secret: bool = False
+    reach: Reach | None = None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether nothing of it is left that must be deleted."""
+        return not self.has_secret and (self.pod is None or self.pod.deleting)
+
+
+@dataclass(frozen=True, slots=True)
 class Preflight:
     """The pods that check isolation and identity; None for those that do not exist.
 
@@ -34,6 +54,7 @@ class Preflight:
         adapter: What the identity pod's adapter says.
         access: How that adapter is reached.
         has_secret: Whether the identity pod's Secret exists.
+        trial: The environment of the self-test.
     """
 
     control: PodState | None = None
@@ -42,6 +63,7 @@ class Preflight:
     adapter: AdapterState | None = None
     access: Reach | None = None
     has_secret: bool = False
+    trial: Trial = field(default_factory=Trial)
 
 
 class Proof(StrEnum):

@@ -16,6 +16,7 @@ import aiohttp
 
 from oasis_operator.errors import ProviderFault
 from oasis_operator.sidecar.probe import symptoms
+from oasis_operator.sidecar.probe.cluster import ensure
 from oasis_operator.wire.live import SelfTest
 from oasis_operator.world.manifests import build_object
 
@@ -45,7 +46,7 @@ async def run(api: Api, server: str, folder: Path, token: str, request: SelfTest
         "networking.k8s.io/v1", "NetworkPolicy", _POLICY, request.callee_namespace,
         spec={"podSelector": {}, "policyTypes": ["Ingress"]},
     )  # fmt: skip
-    await api.create(policy)
+    await ensure(api, policy)
     closed_code = await _call(api, server, context, request)
     await api.delete(policy)
     return SelfTest(created, open_code, closed_code)
