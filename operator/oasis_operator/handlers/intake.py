@@ -98,8 +98,12 @@ class Intake:
                 self._queue.add(Key(plural, namespace, reference["name"]))
 
     def _relate(self, namespace: str, name: str, spec: Mapping[str, Any]) -> None:
-        """Remember what an Evaluation refers to, and forget what it did before."""
-        for target in self._uses.pop((namespace, name), ()):
+        """Remember what an Evaluation refers to, and forget what it did before.
+
+        An Environment to which somebody refers anew is looked at: only now is it known for which profile.
+        """
+        before = self._uses.pop((namespace, name), ())
+        for target in before:
             self._users[target].discard(name)
             if not self._users[target]:
                 del self._users[target]
@@ -113,6 +117,8 @@ class Intake:
             self._uses[namespace, name] = targets
         for target in targets:
             self._users[target].add(name)
+            if target not in before and target[0] == kinds.ENVIRONMENT.plural:
+                self._queue.add(Key(*target))
 
 
 def _where(body: Mapping[str, Any]) -> tuple[str, str]:

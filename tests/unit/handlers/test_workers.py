@@ -150,6 +150,19 @@ async def test_a_changed_agent_wakes_the_evaluations_that_use_it_and_no_longer_t
     assert await due(queue) == {AGENT}
 
 
+async def test_an_environment_is_looked_at_once_somebody_refers_to_it_anew() -> None:
+    queue = KeyQueue(asyncio.get_running_loop().time)
+    intake = Intake(queue, ActiveRuns())
+    environment, evaluation = Key("environments", NAMESPACE, "small"), Key("evaluations", NAMESPACE, "check")
+    intake.evaluation(an_evaluation("helper"), "ADDED")
+    assert await due(queue) == {environment, evaluation}
+    intake.evaluation(an_evaluation("other"), "MODIFIED")
+    assert await due(queue) == {evaluation}
+    intake.evaluation(an_evaluation("other"), "DELETED")
+    intake.evaluation(an_evaluation("other"), "ADDED")
+    assert await due(queue) == {environment, evaluation}
+
+
 async def test_a_pod_of_a_pool_wakes_its_environment_and_once_claimed_also_its_run() -> None:
     queue = KeyQueue(asyncio.get_running_loop().time)
     intake = Intake(queue, ActiveRuns())
