@@ -143,6 +143,11 @@ e2e: venv tools ## Run the end-to-end tests on a cluster that has the images.
 # Alone, since it takes the operator away from under everyone.
 	$(E2E) e2e/test_restart.py $(PYTEST_ARGS)
 
+.PHONY: soak
+soak: venv tools ## Let sixty environments come and go, twelve at once, while the operator is killed (long).
+	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism 12 --for-tests
+	$(E2E) e2e/soak.py -s $(PYTEST_ARGS)
+
 .PHONY: bench
 bench: venv ## Print the figures of the benchmarks (heavy).
 	@for file in benchmarks/[a-z]*.py; do \
