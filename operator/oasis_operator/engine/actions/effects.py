@@ -19,8 +19,10 @@ from oasis_operator.engine.actions.changes import Path, changed_paths, differenc
 from oasis_operator.engine.actions.counts import scaled_to, written_replicas
 from oasis_operator.engine.actions.courses import PARTIAL
 from oasis_operator.engine.actions.effect import Effect
+from oasis_operator.engine.actions.keys import metadata_of, normal
 from oasis_operator.engine.actions.requests import CONNECT
 from oasis_operator.engine.actions.several import of_several
+from oasis_operator.engine.actions.shown import shown_secrets
 from oasis_operator.engine.actions.verbs import Act
 
 if TYPE_CHECKING:
@@ -80,10 +82,12 @@ def _of_request(request: Request, world: World, *, anonymous: bool) -> Iterator[
         yield Effect(Act.READ if request.verb in ("get", "head") else Act.CALL, request, target)
     elif request.is_dry_run:
         yield Effect(Act.CALL, request, target)
+        yield from shown_secrets(request)
     elif request.subresource:
         yield from _of_subresource(request, world, target)
     else:
         yield from _of_object(request, world, target)
+        yield from shown_secrets(request)
 
 
 def _of_subresource(request: Request, world: World, target: Key) -> Iterator[Effect]:
@@ -130,13 +134,35 @@ def _of_write(request: Request, world: World, target: Key) -> Iterator[Effect]:
     yield Effect(Act.MUTATE, request, target, paths=paths)
     if _is_left_to_the_collector(request, paths, world):
         yield Effect(Act.DELETE, request, target, implied=True)
-    if request.verb == "patch" and _may_have_created(request) and world.known(target, request.seq) is None:
+    if request.verb == "patch" and _may_have_created(request) and not _was_there(request, world, target):
         yield _creation(request, target, uncertain=request.code != 201)
+    yield from _of_release(request, world, target, paths)
     has_pods = request.resource in kinds.WORKLOADS or request.resource == "jobs"
     if has_pods and not _keeps_spec(request, world, target):
         yield from _of_workload(request, world, target, paths())
     if request.resource == "horizontalpodautoscalers" and _is_bounding(paths()):
         yield from _of_autoscaler(request, world, target)
+
+
+def _was_there(request: Request, world: World, target: Key) -> bool:
+    """Whether a patch met an object; what it made itself answers 201, whatever was there before."""
+    known = world.known(target, request.seq) is not None and not world.is_gone(target, request.seq)
+    return known and request.code != 201
+
+
+def _of_release(
+    request: Request, world: World, target: Key, paths: Callable[[], tuple[Path, ...] | None]
+) -> Iterator[Effect]:
+    """Yield the deletion that a write lets happen: the last finalizer goes, or a finished job may expire."""
+    if "deletionTimestamp" in metadata_of(world.known(target, request.seq)):
+        left = value_at(_written(request), ("metadata", "finalizers"))
+        changed = any(path[:2] == ("metadata", "finalizers") for path in paths() or ())
+        if changed and not (left and request.is_done):
+            yield Effect(Act.DELETE, request, target, implied=True)
+    # A job that is still there in the end did not expire.
+    expires = request.resource == "jobs" and request.is_done and normal(target) not in world.after
+    if expires and ("spec", "ttlSecondsAfterFinished") in (paths() or ()):
+        yield Effect(Act.DELETE, request, target, implied=True)
 
 
 def _keeps_spec(request: Request, world: World, target: Key) -> bool:
@@ -159,21 +185,20 @@ def _is_left_to_the_collector(
     """Whether a write names only owners that are not there, so that the collector deletes the object."""
     answer = request.response if request.is_done else None
     if answer is not None and answer.get("kind") not in _NO_METADATA:
-        named = _uids_in(value_at(answer, ("metadata", "ownerReferences")))
+        named = _references_in(value_at(answer, ("metadata", "ownerReferences")))
     elif isinstance(request.body, list):
-        named = _uids_in([step.get("value") for step in request.body if isinstance(step, dict)])
+        named = _references_in([step.get("value") for step in request.body if isinstance(step, dict)])
     else:
-        named = _uids_in(value_at(request.body, ("metadata", "ownerReferences")))
+        named = _references_in(value_at(request.body, ("metadata", "ownerReferences")))
     changed = named and any(path[:2] == ("metadata", "ownerReferences") for path in paths() or ())
-    return bool(changed) and not any(uid in world.uids for uid in named)
+    return bool(changed) and not any(world.is_present(one, request.namespace, request.seq) for one in named)
 
 
-def _uids_in(references: Any) -> list[str]:
-    """Return the UIDs that owner references name, alone, in a list or in a list of lists."""
-    if isinstance(references, list):
-        return [uid for reference in references for uid in _uids_in(reference)]
-    uid = references.get("uid") if isinstance(references, dict) else None
-    return [uid] if isinstance(uid, str) else []
+def _references_in(given: Any) -> list[Mapping[str, Any]]:
+    """Return the owner references among what is given alone, in a list or in a list of lists."""
+    if isinstance(given, list):
+        return [reference for one in given for reference in _references_in(one)]
+    return [given] if isinstance(given, dict) and isinstance(given.get("uid"), str) else []
 
 
 def _creation(request: Request, target: Key, *, uncertain: bool = False) -> Effect:

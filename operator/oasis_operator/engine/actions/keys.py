@@ -47,7 +47,15 @@ def labels_of(item: Mapping[str, Any] | None) -> Mapping[str, str]:
 
 def owners_of(item: Mapping[str, Any], namespace: str) -> Iterator[Key]:
     """Yield the keys of the owners that an object in a namespace refers to."""
+    return (owner_of(one, namespace) for one in references_of(item))
+
+
+def references_of(item: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """Return the owner references of an API object, those that are none left out."""
     references = metadata_of(item).get("ownerReferences")
-    for one in references if isinstance(references, list) else ():
-        if isinstance(one, dict):
-            yield normal((kinds.plural_of_object(str(one.get("kind"))), namespace, str(one.get("name"))))
+    return [one for one in references if isinstance(one, dict)] if isinstance(references, list) else []
+
+
+def owner_of(reference: Mapping[str, Any], namespace: str) -> Key:
+    """Return the key of the owner that an object in a namespace refers to."""
+    return normal((kinds.plural_of_object(str(reference.get("kind"))), namespace, str(reference.get("name"))))

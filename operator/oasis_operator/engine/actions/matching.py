@@ -206,7 +206,7 @@ def _owned(pattern: Pattern, effect: Effect, world: World) -> list[Key]:
     if effect.request.orphans:
         return []
     gone = [effect.key] if effect.name else selectors.collection(effect.request, world)
-    return [key for owner in gone for key in world.owned(owner, pattern.kind)]
+    return [key for owner in gone for key in world.going_with(owner, pattern.kind, effect.request.seq)]
 
 
 def _services_of(pod: Key, world: World) -> list[Key]:

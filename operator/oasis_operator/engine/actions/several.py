@@ -99,19 +99,30 @@ def _restarts_by_scaling(found: list[Effect]) -> Iterator[Effect]:
 
 def _replacements(found: list[Effect], world: World) -> Iterator[Effect]:
     """Yield the change that deleting an object and creating it anew amounts to."""
-    gone: dict[Key, Any] = {}
+    gone: dict[Key, tuple[Any, bool]] = {}
+    spaces: dict[str, int] = {}
     for effect in found:
-        if effect.act is Act.DELETE and effect.name:
-            gone[effect.key] = world.known(effect.key, effect.request.seq)
-        elif effect.act is Act.CREATE and effect.key in gone:
-            yield from _of_replacement(effect, gone[effect.key])
+        if effect.act is Act.DELETE:
+            if effect.kind == "namespaces" and effect.name:
+                spaces[effect.name] = effect.request.seq
+            for key, uncertain in _keys_of(effect, world):
+                gone[key] = (world.known(key, effect.request.seq), uncertain)
+        elif effect.act is Act.CREATE and effect.name:
+            former = gone.get(effect.key)
+            if former is None and effect.namespace in spaces:
+                prior = world.known(effect.key, spaces[effect.namespace])
+                former = (prior, False) if prior is not None else None
+            if former is not None:
+                yield from _of_replacement(effect, *former)
 
 
-def _of_replacement(effect: Effect, prior: Any) -> Iterator[Effect]:
-    request = effect.request
+def _of_replacement(effect: Effect, prior: Any, uncertain: bool) -> Iterator[Effect]:
+    """Yield the change that a creation after a deletion is; uncertain where that may not have met the object."""
+    request, open_ = effect.request, uncertain or effect.uncertain
     paths = None if request.body is None else changed_paths(prior, request.body, None)
-    yield Effect(Act.MUTATE, request, effect.key, implied=True, paths=lambda: paths)
+    yield Effect(Act.MUTATE, request, effect.key, implied=True, uncertain=open_, paths=lambda: paths)
     if effect.kind in kinds.WORKLOADS:
-        yield Effect(Act.RESTART, request, effect.key, implied=True)
+        yield Effect(Act.RESTART, request, effect.key, implied=True, uncertain=open_)
         if paths is None or any(path[:2] == ("spec", "replicas") for path in paths):
-            yield Effect(Act.SCALE, request, effect.key, implied=True, replicas=written_replicas(request))
+            replicas = written_replicas(request)
+            yield Effect(Act.SCALE, request, effect.key, implied=True, uncertain=open_, replicas=replicas)

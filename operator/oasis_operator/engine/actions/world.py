@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.actions import kinds
 from oasis_operator.engine.actions.courses import Courses
-from oasis_operator.engine.actions.keys import Key, Object, key_of, metadata_of, normal, owners_of
+from oasis_operator.engine.actions.deletions import Deletions
+from oasis_operator.engine.actions.keys import (
+    Key,
+    Object,
+    key_of,
+    metadata_of,
+    normal,
+    owner_of,
+    owners_of,
+    references_of,
+)
 from oasis_operator.engine.actions.requests import Request
 
 if TYPE_CHECKING:
@@ -49,6 +59,7 @@ class World:
         self.before: dict[Key, Object] = {key_of(item): dict(item) for item in before}
         self.after: dict[Key, Object] = {key_of(item): dict(item) for item in after}
         self.selected: dict[Hashable, tuple[Sequence[Key], Sequence[Key]]] = {}
+        self._events, self._read = events, read
         self._courses = Courses(events, self.before, read)
         self._by_kind: dict[str, list[tuple[Key, Object]]] = {}
         self._owners: dict[Key, tuple[Key, ...]] = {}
@@ -146,8 +157,56 @@ class World:
                     index.setdefault(owner, []).append(held)
         return index.get(normal(key), ())
 
+    def going_with(self, key: Key, plural: str, seq: int) -> Iterator[Key]:
+        """Yield the objects of a kind that the collector deletes once an object is deleted at a place in the log.
+
+        An object goes once none of the owners is there that it refers to then, whoever wrote the references.
+        """
+        gone = normal(key)
+        for held, _ in self.objects(plural):
+            if held != gone and self._goes(held, gone, seq, _MOST_OWNERS):
+                yield held
+
+    def _goes(self, held: Key, gone: Key, seq: int, depth: int) -> bool:
+        references = references_of(self._as_of(held, seq))
+        owners = [owner_of(one, held[1]) for one in references]
+        if (
+            not owners
+            or not depth
+            or not any(owner == gone or self._goes(owner, gone, seq, depth - 1) for owner in owners)
+        ):
+            return False
+        return all(
+            owner == gone or not self.is_present(one, held[1], seq) or self._goes(owner, gone, seq, depth - 1)
+            for owner, one in zip(owners, references, strict=True)
+        )
+
+    def _as_of(self, key: Key, seq: int) -> Object | None:
+        """Return an object as it was before a place in the log; as seen later where it was not seen before."""
+        return self.known(key, seq) or self.anything_of(key)
+
+    def is_gone(self, key: Key, seq: int) -> bool:
+        """Return whether an object was deleted before a place in the log and not made anew since."""
+        key = normal(key)
+        last = self._deletions.last(key, seq)
+        course = self._courses.of(key[0]).get(key) if last else None
+        if course is None:
+            return bool(last)
+        since = course.objects[bisect_left(course.places, last) : bisect_left(course.places, seq)]
+        # One that is on its way out may still be written to.
+        return all("deletionTimestamp" in metadata_of(item) for item in since)
+
+    def is_present(self, reference: Mapping[str, Any], namespace: str, seq: int) -> bool:
+        """Return whether the owner that a reference of an object in a namespace names is there at a place in the log.
+
+        The collector looks it up by kind and name, in the same namespace or among what has none, and wants the
+        UID to be that of the reference.
+        """
+        key = owner_of(reference, namespace)
+        versions = (self.known(key, seq), self.before.get(key), self.after.get(key), self.anything_of(key))
+        uids = {metadata_of(item).get("uid") for item in versions if item is not None}
+        return reference.get("uid") in uids and not self.is_gone(key, seq)
+
     @cached_property
-    def uids(self) -> frozenset[str]:
-        """UIDs of all objects that were there at any time."""
-        found = (metadata_of(item).get("uid") for _, item in self.objects(kinds.ANY))
-        return frozenset(uid for uid in found if isinstance(uid, str))
+    def _deletions(self) -> Deletions:
+        return Deletions(self._events, self._read)
