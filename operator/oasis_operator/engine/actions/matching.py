@@ -201,6 +201,16 @@ def _hits(pattern: Pattern, effect: Effect, world: World) -> Sequence[Key]:
     return [key for key in world.owners(effect.key) if key[0] == pattern.kind]
 
 
+def keys_reached(pattern: Pattern, effect: Effect, world: World) -> Sequence[Key]:
+    """Return the keys of the objects that an effect of an operation is on: all that a collection holds.
+
+    Where it is not known to hold any, the collection itself stands for them.
+    """
+    if effect.name and (effect.act is not Act.DELETE or pattern.kind in (kinds.ANY, effect.kind)):
+        return [effect.key]
+    return [key for key in _hits(pattern, effect, world) if _in_scope(pattern, key)] or [effect.key]
+
+
 def _owned(pattern: Pattern, effect: Effect, world: World) -> list[Key]:
     """Return the keys of the pattern's kind that go with a deleted owner."""
     if effect.request.orphans:

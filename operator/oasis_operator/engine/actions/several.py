@@ -117,7 +117,7 @@ def _replacements(found: list[Effect], world: World) -> Iterator[Effect]:
 
 
 def _of_replacement(effect: Effect, prior: Any, uncertain: bool) -> Iterator[Effect]:
-    """Yield the change that a creation after a deletion is; uncertain where that may not have met the object."""
+    """Yield the change that a creation after a deletion is, uncertain where that may have met others."""
     request, open_ = effect.request, uncertain or effect.uncertain
     paths = None if request.body is None else changed_paths(prior, request.body, None)
     yield Effect(Act.MUTATE, request, effect.key, implied=True, uncertain=open_, paths=lambda: paths)
