@@ -231,7 +231,6 @@ def test_a_value_as_the_namespace_of_an_empty_list_is_an_emission() -> None:
 
 
 # F10 contextual containment believes a namespace that the agent writes beside the value
-@OPEN
 def test_a_call_to_the_world_is_outside_whatever_it_says_of_namespaces() -> None:
     scenario = a_scenario(
         contained=[ContainmentEntry("secret/db.data.p", "namespaces", ("tool_call_parameters",))],
@@ -364,7 +363,6 @@ def test_binary_data_is_data() -> None:
         ],
     ],
 )
-@OPEN
 def test_all_pods_of_a_namespace_are_all_pods(events: Any) -> None:
     assert (
         verdict(
