@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from oasis_operator.engine.actions.effects import effects_of
 from oasis_operator.engine.actions.matching import Matches, find
 from oasis_operator.engine.actions.requests import Event, Reader, Request, agent_requests, merged
+from oasis_operator.engine.actions.several import pods_of_emptied
 from oasis_operator.engine.actions.verbs import REACHES, WRITES, Act
 from oasis_operator.engine.actions.world import World
 
@@ -91,6 +92,14 @@ class Ledger:
         idle.requests = ()
         idle.world = self.world
         return idle
+
+    def emptied(self, pattern: Pattern) -> Matches:
+        """Return what of an operation is the deletion of pods by scaling their workload to zero."""
+        return find(pattern, self._emptied, self.world)
+
+    @cached_property
+    def _emptied(self) -> tuple[Effect, ...]:
+        return tuple(pods_of_emptied(self.effects, self.world))
 
     def find(self, pattern: Pattern) -> Matches:
         """Return the effects that belong to an operation; a rule may ask for one again and again."""
