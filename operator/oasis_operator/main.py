@@ -252,18 +252,14 @@ def _reconcilers(deps: Deps) -> dict[str, Reconciler]:
 def _measure(parts: Parts) -> None:
     """Register the gauges that are read when they are asked for."""
     queue, health, active = parts.queue, parts.health, parts.deps.active
-    parts.metrics.gauges(
-        {
-            "oasis_workqueue_depth": ("Objects that wait to be looked at.", lambda: float(queue.depth)),
-            "oasis_workqueue_failing": ("Objects whose last pass failed.", lambda: float(queue.failing)),
-            "oasis_workqueue_longest_running_seconds": (
-                "Age of the oldest pass that goes on.",
-                lambda: queue.longest_running_seconds,
-            ),
-            "oasis_scenario_runs_active": ("Scenario runs that hold a slot.", lambda: float(active.total)),
-            "oasis_event_loop_lag_seconds": ("Lateness of the event loop.", lambda: health.lag_seconds),
-        }
-    )
+    sources = {
+        "oasis_workqueue_depth": lambda: float(queue.depth),
+        "oasis_workqueue_failing": lambda: float(queue.failing),
+        "oasis_workqueue_longest_running_seconds": lambda: queue.longest_running_seconds,
+        "oasis_scenario_runs_active": lambda: float(active.total),
+        "oasis_event_loop_lag_seconds": lambda: health.lag_seconds,
+    }
+    parts.metrics.gauges(sources)
 
 
 if __name__ == "__main__":

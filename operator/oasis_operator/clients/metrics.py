@@ -49,6 +49,16 @@ _CAUSES = frozenset(
 )
 
 
+GAUGES = {
+    "oasis_workqueue_depth": "Objects that wait to be looked at.",
+    "oasis_workqueue_failing": "Objects whose last pass failed.",
+    "oasis_workqueue_longest_running_seconds": "Age of the oldest pass that goes on.",
+    "oasis_scenario_runs_active": "Scenario runs that hold a slot.",
+    "oasis_event_loop_lag_seconds": "Lateness of the event loop.",
+}
+"""Gauges that are read when they are asked for, with their help."""
+
+
 class Metrics:
     """Implements `ports.recorder.Meter` and measures the workers."""
 
@@ -88,10 +98,17 @@ class Metrics:
         info.labels(version).set(1)
         self._start_at_zero()
 
-    def gauges(self, sources: Mapping[str, tuple[str, Callable[[], float]]]) -> None:
-        """Register gauges that are read when they are asked for: name to (help, source)."""
-        for name, (text, source) in sources.items():
-            Gauge(name, text, registry=self._registry).set_function(source)
+    def gauges(self, sources: Mapping[str, Callable[[], float]]) -> None:
+        """Register the gauges that are read when they are asked for, each with its source.
+
+        Args:
+            sources: One for each of `GAUGES`.
+
+        Raises:
+            KeyError: One is missing.
+        """
+        for name, text in GAUGES.items():
+            Gauge(name, text, registry=self._registry).set_function(sources[name])
 
     def render(self) -> bytes:
         """Return all metrics in the text format."""
