@@ -120,6 +120,13 @@ mutation-short: venv ## The same for the verdict alone, within a minute.
 test-integration: venv binaries ## Run the tests against a real API server without nodes.
 	CI=true $(BIN)/python -m pytest tests/integration -q $(AT_ONCE) $(PYTEST_ARGS)
 
+# More arguments for the check, such as PROFILE_CHECK='--only *.uc.* --variants'.
+PROFILE_CHECK ?=
+
+.PHONY: profile-check
+profile-check: venv binaries ## Try all witnesses of the bundled profile on real API servers (long).
+	$(BIN)/python tools/profile_check.py $(PROFILE_CHECK)
+
 .PHONY: test-cluster
 test-cluster: venv tools ## Run the other tests that need the cluster, with the operator installed.
 	CI=true $(BIN)/python -m pytest tests -q -m cluster --ignore tests/integration -o timeout=600 $(PYTEST_ARGS)

@@ -52,7 +52,7 @@ def parse_witnesses(text: str, scenarios: Collection[str], reporter: Reporter) -
 
 
 def _pair(fields: Fields, *, required: bool) -> tuple[Witness, ...] | None:
-    """Return the two that need no name; empty where they may be missing and are, None where one is at fault."""
+    """Return the two that need no name; empty where they may be missing, None where one is at fault."""
     found = []
     for name, expect in (("satisfying", Expected.PASS), ("violating", Expected.FAIL)):
         entry = fields.mapping(name, required=required)
