@@ -83,6 +83,7 @@ lint: venv ## Check style, types, layers and generated files.
 	$(BIN)/python tools/gen_crds.py --check
 	$(BIN)/python tools/gen_docs.py --check
 	$(BIN)/python tools/gen_schemas.py --check
+	$(BIN)/python tools/gen_profile_tables.py --check
 
 .PHONY: format
 format: venv ## Format the sources and mend what can be mended.
@@ -94,6 +95,7 @@ generate: venv ## Write custom resource definitions and their pages anew.
 	$(BIN)/python tools/gen_crds.py
 	$(BIN)/python tools/gen_docs.py
 	$(BIN)/python tools/gen_schemas.py
+	$(BIN)/python tools/gen_profile_tables.py
 
 .PHONY: lock
 lock: venv ## Write the lock files anew after a change of the dependencies.

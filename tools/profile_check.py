@@ -1,6 +1,6 @@
 """Run every witness of a profile's scenarios, and an agent that does nothing, against a real API server.
 
-Prints one line for each: what had to come of it, what came, and how long its world took to prepare. Each has a
+Prints a line for each: what had to come of it, what came, and how long its world took to prepare. Each has a
 world of its own, made of plain processes. `--variants` adds what changes the way of a script and not its end.
 """
 
