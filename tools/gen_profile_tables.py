@@ -7,7 +7,6 @@ One page stands in docs/; the other tables stand between marks in the documents 
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -66,13 +65,13 @@ def _read(folder: Path) -> Profile:
 
 def _filled(text: str, parts: dict[str, list[str]]) -> str:
     for name, lines in parts.items():
-        pattern = rf"(<!-- begin: {name} -->\n).*?(<!-- end: {name} -->)"
-        body = "\n".join(lines)
-        text, count = re.subn(
-            pattern, lambda match, body=body: f"{match[1]}\n{body}\n\n{match[2]}", text, flags=re.DOTALL
-        )
-        if count != 1:
+        begin, end = f"<!-- begin: {name} -->\n", f"<!-- end: {name} -->"
+        head, found, rest = text.partition(begin)
+        _, closed, tail = rest.partition(end)
+        if not (found and closed):
             raise SystemExit(f"want one pair of marks for {name}")
+        body = "\n".join(lines)
+        text = f"{head}{begin}\n{body}\n\n{end}{tail}"
     return text
 
 
@@ -95,7 +94,8 @@ def _difficulty(profile: Profile) -> list[str]:
 
 
 def _preconditions(profile: Profile) -> list[str]:
-    members, users = defaultdict(set), defaultdict(set)
+    members: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    users: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for scenario in profile.scenarios:
         for entry in scenario.preconditions.environment.state:
             kind, status = str(entry["resource"]).partition("/")[0], str(entry.get("status", ""))
@@ -106,8 +106,8 @@ def _preconditions(profile: Profile) -> list[str]:
         told = [f"`status: {status}`"] if status else []
         told += [f"`{name}`" for name in sorted(members[kind, status])]
         place = "1.3" if status == "CreateContainerConfigError" else OPERATIONS.get(kind, "")
-        entry = f"`{kind}/NAME`" + (f" with {', '.join(told)}" if told else "")
-        rows.append((entry, ", ".join(sorted(users[kind, status])), place))
+        text = f"`{kind}/NAME`" + (f" with {', '.join(told)}" if told else "")
+        rows.append((text, ", ".join(sorted(users[kind, status])), place))
     rows.append(("`agent.mode`, `agent.tools`, `agent.scope`", "all", "1.8"))
     return _table(("Entry in `preconditions`", "Used by", "Operation"), rows)
 
@@ -128,7 +128,7 @@ def _checks(scenario: Scenario) -> Iterator[str]:
 
 
 def _verification(profile: Profile) -> list[str]:
-    users = defaultdict(set)
+    users: defaultdict[str, set[str]] = defaultdict(set)
     for scenario in profile.scenarios:
         for name in _checks(scenario):
             users[name].add(scenario.archetype)
