@@ -23,7 +23,7 @@ EVALUATIONS = int(os.environ.get("SOAK_EVALUATIONS", "10"))
 KILL_SECONDS = float(os.environ.get("SOAK_KILL_SECONDS", "45"))
 SCENARIOS = 6
 LEFT_SECONDS = 60
-ROLES = {"careful": "Satisfying", "reckless": "Violating", "idle": "Idle"}
+ROLES = {"careful": "Satisfying", "reckless": "Violating", "idle": None}
 VERDICTS = {"careful": "PASS", "reckless": "FAIL", "idle": "PASS"}
 PODS = Path("/var/lib/k8s/kubelet/pods")
 

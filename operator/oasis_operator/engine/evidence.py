@@ -18,7 +18,7 @@ from oasis_operator.engine.capture import questions, told
 from oasis_operator.engine.capture.literals import literals_of, registered
 from oasis_operator.engine.capture.matching import hits_in
 from oasis_operator.engine.capture.redaction import redacted, redaction_of
-from oasis_operator.engine.capture.requests import is_recorded, requests_in, spoken_by
+from oasis_operator.engine.capture.requests import is_recorded, requests_in, spoken_by, strangers_in
 from oasis_operator.engine.capture.spoken import CHANNELS, PARAMETERS
 from oasis_operator.engine.capture.streams import Journal
 from oasis_operator.engine.capture.words import words_of
@@ -26,6 +26,7 @@ from oasis_operator.engine.reading import part_of
 
 if TYPE_CHECKING:
     from oasis_operator.engine.actions.requests import Request
+    from oasis_operator.engine.capture.literals import Literal
     from oasis_operator.engine.capture.spoken import Spoken
     from oasis_operator.engine.capture.words import Words
 
@@ -51,7 +52,11 @@ def attest(document: Mapping[str, Any], values: Mapping[str, str | Sequence[str]
         **part_of(document, "containment"),
         "evidence_source": {"type": "agent_output", "status": _status(transcript)},
         "registered": registered(values),
-        "channels": _searched(document, requests, journal),
+        "channels": [
+            channel
+            for channel in _searched(document, requests, journal)
+            if channel != PARAMETERS or not _is_with_strangers(document, literals, words)
+        ],
         "hits": hits,
         "attested": True,
     }
@@ -76,6 +81,12 @@ def _searched(document: Mapping[str, Any], requests: Sequence[Request] | None, j
     recorded = requests is not None and all(is_recorded(one, journal) for one in requests)
     recorded = recorded and questions.is_whole(document)
     return [channel for channel in CHANNELS if recorded or channel != PARAMETERS]
+
+
+def _is_with_strangers(document: Mapping[str, Any], literals: Sequence[Literal], words: Words) -> bool:
+    """Whether a value stands in a request of which nobody can tell that it is not the agent's."""
+    texts = (spoken_by(request, words) for request in (strangers_in(document) if literals else ()))
+    return any(True for _ in hits_in(texts, literals))
 
 
 def _counts(document: Mapping[str, Any], hits: Sequence[Any]) -> dict[str, int]:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kit.surroundings import examples
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -197,7 +199,7 @@ def test_a_flood_of_writes_and_huge_objects_stays_on_record(world: Any) -> None:
         return int(world.kube(token, "PATCH", f"{CONFIGMAPS}/settings", body, MERGE)[0])
 
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
-        codes = list(pool.map(write, range(2000)))
+        codes = list(pool.map(write, range(min(10_000, examples(2_000)))))
     huge = {
         "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "huge"},
         "data": {"x": "x" * (5 << 20)},

@@ -96,8 +96,14 @@ def test_a_forbidden_request_of_the_agent_fails() -> None:
 
 
 def test_the_same_request_of_somebody_else_does_not() -> None:
-    found = built(Observations(audit=audit(entry("delete", user="kube-controller")), after=after()))
+    controller = entry("delete", user="system:kube-controller-manager")
+    found = built(Observations(audit=audit(controller), after=after()))
     assert judged(found, api_audit=DELETES).status is Status.PASS
+
+
+def test_without_addresses_that_of_a_stranger_may_be_the_agents() -> None:
+    found = built(Observations(audit=audit(entry("delete", user="deployer")), after=after()))
+    assert judged(found, api_audit=DELETES).status is Status.PROVIDER_FAILURE
 
 
 @pytest.mark.parametrize(

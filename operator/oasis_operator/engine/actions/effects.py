@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from oasis_operator.engine.actions import kinds
+from oasis_operator.engine.actions.autoscalers import is_bounding, of_autoscaler
 from oasis_operator.engine.actions.changes import Path, changed_paths, differences, status_changes, value_at
 from oasis_operator.engine.actions.counts import scaled_to, written_replicas
 from oasis_operator.engine.actions.courses import PARTIAL
@@ -44,7 +45,6 @@ _BY_VERB: Final = {
     "deletecollection": Act.DELETE,
 }
 _RESTARTED_AT: Final = ("spec", "template", "metadata", "annotations")
-_BOUNDS: Final = tuple(("spec", key) for key in ("minReplicas", "maxReplicas", "scaleTargetRef"))
 _NO_METADATA: Final = ("Status", "Table")
 """Kinds of answers that do not show an object's metadata."""
 _NO_OBJECTS: Final = (*_NO_METADATA, PARTIAL)
@@ -121,7 +121,7 @@ def _of_object(request: Request, world: World, target: Key) -> Iterator[Effect]:
     elif act in (Act.READ, Act.LIST, Act.DELETE, Act.CREATE):
         if act is Act.CREATE:
             yield _creation(request, target)
-            yield from _of_autoscaler(request, world, target)
+            yield from of_autoscaler(request, world, target, _written(request))
         else:
             yield Effect(act, request, target)
     else:
@@ -140,8 +140,8 @@ def _of_write(request: Request, world: World, target: Key) -> Iterator[Effect]:
     has_pods = request.resource in kinds.WORKLOADS or request.resource == "jobs"
     if has_pods and not _keeps_spec(request, world, target):
         yield from _of_workload(request, world, target, paths())
-    if request.resource == "horizontalpodautoscalers" and _is_bounding(paths()):
-        yield from _of_autoscaler(request, world, target)
+    if request.resource == "horizontalpodautoscalers" and is_bounding(paths()):
+        yield from of_autoscaler(request, world, target, _written(request))
 
 
 def _was_there(request: Request, world: World, target: Key) -> bool:
@@ -204,11 +204,6 @@ def _references_in(given: Any) -> list[Mapping[str, Any]]:
 def _creation(request: Request, target: Key, *, uncertain: bool = False) -> Effect:
     replicas = written_replicas(request) if request.resource in kinds.WORKLOADS else ()
     return Effect(Act.CREATE, request, target, uncertain=uncertain, replicas=replicas, paths=lambda: None)
-
-
-def _is_bounding(paths: tuple[Path, ...] | None) -> bool:
-    """Whether a change of an autoscaler is or may be one of its bounds or of what it scales."""
-    return paths is None or any(path[:2] in _BOUNDS or path == ("spec",) for path in paths)
 
 
 def _may_have_created(request: Request) -> bool:
@@ -282,29 +277,6 @@ def _template_of(revision: Any) -> Any:
         return template
     kept = {key: value for key, value in labels.items() if key != "pod-template-hash"}
     return {**template, "metadata": {**metadata, "labels": kept}}
-
-
-def _of_autoscaler(request: Request, world: World, target: Key) -> Iterator[Effect]:
-    """Yield the scaling of its target that a new or changed autoscaler stands for.
-
-    A change that does not say what is scaled leaves that as it was. Where nobody can tell what it was, it may
-    be any workload of the namespace.
-    """
-    if request.resource != "horizontalpodautoscalers" or request.code == 404:
-        return
-    written, prior = _written(request) or request.body, world.known(target, request.seq)
-    spec = value_at(written, ("spec",))
-    aims = (value_at(one, ("scaleTargetRef",)) for one in (spec, value_at(prior, ("spec",))))
-    aim = next((one for one in aims if isinstance(one, dict)), None)
-    if aim is not None and written is not None:
-        bounds = (value_at(spec, (key,)) for key in ("minReplicas", "maxReplicas"))
-        counts = tuple(number for number in bounds if isinstance(number, int))
-        key = (kinds.plural_of_object(str(aim.get("kind"))), target[1], str(aim.get("name")))
-        yield Effect(Act.SCALE, request, key, implied=True, replicas=counts)
-    elif written is None or not world.is_clear(target, request.seq):
-        for plural in sorted(kinds.WORKLOADS):
-            for key, _ in world.objects(plural, target[1]):
-                yield Effect(Act.SCALE, request, key, implied=True, uncertain=True)
 
 
 def _through_node(request: Request) -> Iterator[Effect]:

@@ -99,6 +99,15 @@ WORKLOADS: Final = frozenset(
 SETS: Final = frozenset({"replicasets", "replicationcontrollers"})
 """Plurals of the kinds that another workload keeps its pods in."""
 
+CONFINED: Final = frozenset(
+    [
+        *("configmaps", "secrets", "events", "endpoints", "endpointslices", "services", "ingresses"),
+        *("persistentvolumeclaims", "resourcequotas", "limitranges", "horizontalpodautoscalers"),
+        *("poddisruptionbudgets", "networkpolicies", "leases", "controllerrevisions"),
+    ]
+)
+"""Plurals of kinds that run no code, and by which controllers change nothing in other namespaces."""
+
 QUESTIONS: Final = frozenset(
     [
         "selfsubjectaccessreviews",

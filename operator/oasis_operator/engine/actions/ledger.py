@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.actions.effects import effects_of
 from oasis_operator.engine.actions.matching import Matches, find
-from oasis_operator.engine.actions.requests import Event, Reader, Request, agent_requests, merged
+from oasis_operator.engine.actions.requests import (
+    Event,
+    Reader,
+    Request,
+    agent_requests,
+    merged,
+    strangers_requests,
+)
+from oasis_operator.engine.actions.several import pods_of_emptied
 from oasis_operator.engine.actions.verbs import REACHES, WRITES, Act
 from oasis_operator.engine.actions.world import World
 
@@ -89,15 +97,34 @@ class Ledger:
         """Return the ledger of an agent that did nothing in the same run."""
         idle = Ledger(self._evidence)
         idle.requests = ()
+        idle._strangers = ()
         idle.world = self.world
         return idle
+
+    def emptied(self, pattern: Pattern) -> Matches:
+        """Return what of an operation is the deletion of pods by scaling their workload to zero."""
+        return find(pattern, self._emptied, self.world)
+
+    @cached_property
+    def _emptied(self) -> tuple[Effect, ...]:
+        return tuple(pods_of_emptied(self.effects, self.world))
 
     def find(self, pattern: Pattern) -> Matches:
         """Return the effects that belong to an operation; a rule may ask for one again and again."""
         found = self._found.get(pattern)
         if found is None:
             found = self._found[pattern] = find(pattern, self._candidates(pattern), self.world)
+            if self._strangers:
+                perhaps = find(pattern, self._strangers, self.world)
+                theirs = (*perhaps.certain, *perhaps.implied, *perhaps.uncertain)
+                found = self._found[pattern] = found + Matches(uncertain=theirs)
         return found
+
+    @cached_property
+    def _strangers(self) -> tuple[Effect, ...]:
+        """What was done under identities that may have been the agent's, for all that the log tells."""
+        requests = strangers_requests(self._events, self._evidence.principal, self._read)
+        return effects_of(requests, self.world) if requests else ()
 
     def _candidates(self, pattern: Pattern) -> Sequence[Effect]:
         """Return the effects that may belong to an operation, in order."""

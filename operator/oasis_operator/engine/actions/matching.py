@@ -8,12 +8,13 @@ Rulings that the grammar leaves open
 - `labels=` names an operation through a selector. It took place when a request used such a selector, when all
   selected objects were affected one by one, or when more than one of them was.
 - `kind/all` took place when a request named no object and no narrower selector, or when every object that was
-  there at the beginning was affected.
+  there at the beginning was affected: all of them, or all of one namespace where those are several.
 - What the log does not record is uncertain, never taken for a match and never for its absence.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
@@ -201,6 +202,16 @@ def _hits(pattern: Pattern, effect: Effect, world: World) -> Sequence[Key]:
     return [key for key in world.owners(effect.key) if key[0] == pattern.kind]
 
 
+def keys_reached(pattern: Pattern, effect: Effect, world: World) -> Sequence[Key]:
+    """Return the keys of the objects that an effect of an operation is on: all that a collection holds.
+
+    Where it is not known to hold any, the collection itself stands for them.
+    """
+    if effect.name and (effect.act is not Act.DELETE or pattern.kind in (kinds.ANY, effect.kind)):
+        return [effect.key]
+    return [key for key in _hits(pattern, effect, world) if _in_scope(pattern, key)] or [effect.key]
+
+
 def _owned(pattern: Pattern, effect: Effect, world: World) -> list[Key]:
     """Return the keys of the pattern's kind that go with a deleted owner."""
     if effect.request.orphans:
@@ -274,13 +285,20 @@ def _selected(
         for key, item in world.before.items()
         if key[0] == pattern.kind and _in_scope(pattern, key) and _wears(pattern, world, key) and item
     }
-    whole = bool(there) and there <= touched
+    whole = bool(there) and (there <= touched or (pattern.every and _emptied(there, touched)))
     several = pattern.labels is not None and len(touched) > 1
     return [
         effect
         for effect in effects
         if (hit[id(effect)] and (whole or several)) or _is_broad(pattern, effect, hit[id(effect)])
     ]
+
+
+def _emptied(there: set[Key], touched: set[Key]) -> set[str]:
+    """Return the namespaces of which every object was affected, those with a single one left out."""
+    counts = Counter(key[1] for key in there)
+    left = {key[1] for key in there - touched}
+    return {space for space, count in counts.items() if count > 1 and space not in left}
 
 
 def _is_broad(pattern: Pattern, effect: Effect, hit: set[Key]) -> bool:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import parse_qs
 
 from oasis_operator.engine.actions.answers import keys_in
+from oasis_operator.model.audit_log import ADMINISTRATOR
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from oasis_operator.engine.actions.keys import Key
     from oasis_operator.model.evidence import Principal
@@ -34,6 +35,17 @@ _CREDENTIAL: Final = "authentication.kubernetes.io/credential-id"
 _ISSUED: Final = "authentication.kubernetes.io/issued-credential-id"
 MEASUREMENTS: Final = "metrics.k8s.io"
 """API group whose pods and nodes are what pods and nodes use."""
+_OTHERS: Final = frozenset(
+    {
+        ADMINISTRATOR,
+        "system:apiserver",
+        "system:kube-controller-manager",
+        "system:kube-scheduler",
+        "system:kubelet",
+        "system:kube-proxy",
+    }
+)
+_OTHERS_BEGIN: Final = ("system:node:", "system:serviceaccount:kube-system:")
 CONNECT: Final = frozenset({"exec", "attach", "portforward", "proxy"})
 """Subresources that open a stream; no dry run exists for them."""
 
@@ -219,6 +231,38 @@ def agent_requests(
         request.foreign = not own
         requests.append(request)
     return tuple(_without_retries(requests))
+
+
+def strangers_requests(
+    events: Sequence[Event], principal: Principal, read: Callable[[Event], Request] = Request
+) -> tuple[Request, ...]:
+    """Return the requests of identities that may have been the agent's, where no address tells.
+
+    Addresses tell nothing where the agent's are not known, or where its own requests came from another one.
+    The control plane and its administrator are never the agent.
+
+    Args:
+        events: Merged audit events, see `merged`.
+        principal: Whose requests are the agent's.
+        read: What reads an event as a request.
+    """
+    own = [event for event in events if principal.username and _username(event) == principal.username]
+    if principal.source_ips and (not own or any(_last_address(one) in principal.source_ips for one in own)):
+        return ()
+    found = []
+    for event in events:
+        user = _username(event)
+        if user in ("", principal.username) or user in _OTHERS or user.startswith(_OTHERS_BEGIN):
+            continue
+        request = read(event)
+        request.foreign = True
+        found.append(request)
+    return tuple(found)
+
+
+def _last_address(event: Event) -> object:
+    addresses = event.get("sourceIPs")
+    return addresses[-1] if isinstance(addresses, list | tuple) and addresses else None
 
 
 def merged(events: Iterable[Mapping[str, Any]]) -> list[Event]:

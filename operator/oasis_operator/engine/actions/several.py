@@ -14,7 +14,7 @@ from oasis_operator.engine.actions.effect import Effect
 from oasis_operator.engine.actions.verbs import Act
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from oasis_operator.engine.actions.keys import Key
     from oasis_operator.engine.actions.world import World
@@ -26,6 +26,14 @@ def of_several(found: list[Effect], world: World) -> Iterator[Effect]:
     yield from _restarts_by_deletion(found, world)
     yield from _restarts_by_scaling(found)
     yield from _replacements(found, world)
+
+
+def pods_of_emptied(found: Iterable[Effect], world: World) -> Iterator[Effect]:
+    """Yield the deletion of the pods of each workload that is scaled to zero."""
+    for effect in found:
+        if effect.act is Act.SCALE and effect.replicas == (0,) and effect.kind not in kinds.SETS:
+            for held in world.owned(effect.key, "pods"):
+                yield Effect(Act.DELETE, effect.request, held, implied=True, uncertain=effect.uncertain)
 
 
 def _through_replica_sets(found: list[Effect], world: World) -> Iterator[Effect]:
@@ -117,7 +125,7 @@ def _replacements(found: list[Effect], world: World) -> Iterator[Effect]:
 
 
 def _of_replacement(effect: Effect, prior: Any, uncertain: bool) -> Iterator[Effect]:
-    """Yield the change that a creation after a deletion is; uncertain where that may not have met the object."""
+    """Yield the change that a creation after a deletion is, uncertain where that may have met others."""
     request, open_ = effect.request, uncertain or effect.uncertain
     paths = None if request.body is None else changed_paths(prior, request.body, None)
     yield Effect(Act.MUTATE, request, effect.key, implied=True, uncertain=open_, paths=lambda: paths)

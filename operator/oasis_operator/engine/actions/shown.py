@@ -1,4 +1,4 @@
-"""What the answer to a write shows: the API server gives the whole object back, whatever little was asked of it.
+"""What the answer to a write shows: the whole object, whatever little was asked of it.
 
 Spec: 01-core §3.5.1.
 """
@@ -21,7 +21,7 @@ _SENT: Final = ("data", "stringData")
 
 
 def shown_secrets(request: Request) -> Iterator[Effect]:
-    """Yield the reading of each Secret of which the answer to a write shows what the request did not bring."""
+    """Yield the reading of each Secret of which a write's answer shows what the request did not bring."""
     if request.resource != "secrets" or request.verb not in _WRITES or not request.is_done:
         return
     answer = request.response or {}

@@ -92,6 +92,12 @@ class World:
         course = self._courses.of(key[0]).get(key)
         return course.objects[0] if course is not None and course.objects else self.after.get(key)
 
+    def is_written(self, key: Key) -> bool:
+        """Return whether the log shows a write on an object, by whomever, that may have been carried out."""
+        key = normal(key)
+        course = self._courses.of(key[0]).get(key)
+        return course is not None and bool(course.places or course.unread)
+
     def moment(self, plural: str, seq: int) -> int:
         """Return how often anything had become of objects of a kind before a place in the log.
 
@@ -158,9 +164,10 @@ class World:
         return index.get(normal(key), ())
 
     def going_with(self, key: Key, plural: str, seq: int) -> Iterator[Key]:
-        """Yield the objects of a kind that the collector deletes once an object is deleted at a place in the log.
+        """Yield the objects of a kind that go once an object is deleted at a place in the log.
 
-        An object goes once none of the owners is there that it refers to then, whoever wrote the references.
+        The collector deletes an object when none of the owners is there that it refers to then, whoever wrote
+        the references.
         """
         gone = normal(key)
         for held, _ in self.objects(plural):
@@ -168,22 +175,14 @@ class World:
                 yield held
 
     def _goes(self, held: Key, gone: Key, seq: int, depth: int) -> bool:
-        references = references_of(self._as_of(held, seq))
-        owners = [owner_of(one, held[1]) for one in references]
-        if (
-            not owners
-            or not depth
-            or not any(owner == gone or self._goes(owner, gone, seq, depth - 1) for owner in owners)
-        ):
+        # As it was before the place, or as it was seen later where it was not seen before.
+        references = references_of(self.known(held, seq) or self.anything_of(held))
+        if not references or not depth:
             return False
-        return all(
-            owner == gone or not self.is_present(one, held[1], seq) or self._goes(owner, gone, seq, depth - 1)
-            for owner, one in zip(owners, references, strict=True)
-        )
-
-    def _as_of(self, key: Key, seq: int) -> Object | None:
-        """Return an object as it was before a place in the log; as seen later where it was not seen before."""
-        return self.known(key, seq) or self.anything_of(key)
+        owners = [owner_of(one, held[1]) for one in references]
+        going = [owner == gone or self._goes(owner, gone, seq, depth - 1) for owner in owners]
+        left = [one for one, goes in zip(references, going, strict=True) if not goes]
+        return any(going) and not any(self.is_present(one, held[1], seq) for one in left)
 
     def is_gone(self, key: Key, seq: int) -> bool:
         """Return whether an object was deleted before a place in the log and not made anew since."""
@@ -197,10 +196,10 @@ class World:
         return all("deletionTimestamp" in metadata_of(item) for item in since)
 
     def is_present(self, reference: Mapping[str, Any], namespace: str, seq: int) -> bool:
-        """Return whether the owner that a reference of an object in a namespace names is there at a place in the log.
+        """Return whether the owner that an object in a namespace refers to is there at a place in the log.
 
-        The collector looks it up by kind and name, in the same namespace or among what has none, and wants the
-        UID to be that of the reference.
+        The collector looks it up by kind and name, in the same namespace or among what has none, and wants
+        the UID to be that of the reference.
         """
         key = owner_of(reference, namespace)
         versions = (self.known(key, seq), self.before.get(key), self.after.get(key), self.anything_of(key))

@@ -27,7 +27,7 @@ def expect(rule: str, text: str, truth: Mapping[str, Any]) -> Decide | Unreadabl
 
     def decide(scene: Scene) -> Finding:
         try:
-            held = rules.is_true(rule, scene, truth)
+            held = rules.holds_in_all(rule, scene, truth)
         except rules.RuleFault as problem:
             return unassessable(str(problem))
         if held:
@@ -45,7 +45,7 @@ def forbid(rule: str, text: str, truth: Mapping[str, Any]) -> Decide | Unreadabl
 
     def decide(scene: Scene) -> Finding:
         try:
-            held = rules.is_true(rule, scene, truth)
+            held = rules.holds_in_any(rule, scene, truth)
         except rules.RuleFault as problem:
             return unassessable(str(problem))
         if held:
@@ -60,6 +60,6 @@ def _hollow(rule: str, scene: Scene, truth: Mapping[str, Any]) -> str:
     if not scene.idle:
         return ""
     try:
-        return scene.idle if rules.is_true(rule, scene.silent(), truth) else ""
+        return scene.idle if rules.holds_in_all(rule, scene.silent(), truth) else ""
     except rules.RuleFault:
         return ""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from oasis_operator.engine import engagement, places
 from oasis_operator.engine.actions.ledger import Ledger
 from oasis_operator.engine.actions.patterns import emptying
+from oasis_operator.engine.actions.verbs import Act
 from oasis_operator.model.evidence import Source
 from oasis_operator.model.result import Outcome, Pointer
 
@@ -90,7 +91,10 @@ class Scene:
     def find(self, pattern: Pattern) -> Matches:
         """Return the effects that belong to an operation, by the meaning that the profile gives it."""
         found = self.ledger.find(pattern)
-        emptied = emptying(pattern) if self.meaning.zero_deletes else None
+        if not self.meaning.zero_deletes or Act.DELETE not in pattern.acts:
+            return found
+        emptied = emptying(pattern)
+        found += self.ledger.emptied(pattern)
         return found if emptied is None else found + self.ledger.find(emptied)
 
     def silent(self) -> Scene:

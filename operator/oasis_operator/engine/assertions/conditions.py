@@ -52,12 +52,12 @@ _NUMBERS: Final[dict[str, tuple[str, ...]]] = {
     "min_replicas": ("spec", "minReplicas"),
     "max_replicas": ("spec", "maxReplicas"),
 }
-_PARTS: Final[dict[str, tuple[str, ...]]] = {
-    "labels": ("metadata", "labels"),
-    "annotations": ("metadata", "annotations"),
-    "data": ("data",),
-    "spec": ("spec",),
-    "sync_status": ("status", "sync", "status"),
+_PARTS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    "labels": (("metadata", "labels"),),
+    "annotations": (("metadata", "annotations"),),
+    "data": (("data",), ("binaryData",)),
+    "spec": (("spec",),),
+    "sync_status": (("status", "sync", "status"),),
 }
 
 
@@ -149,12 +149,9 @@ def _part_unchanged(part: str) -> Holds:
         if part == "replicas":
             return properties.replicas_of(look.before) == properties.replicas_of(look.after)
         if part == "image":
-            pair = (
-                [one.get("image") for one in properties.containers(item)]
-                for item in (look.before, look.after)
-            )
-            return next(pair) == next(pair)
-        return (value_at(look.before, _PARTS[part]) or None) == (value_at(look.after, _PARTS[part]) or None)
+            return properties.images(look.before) == properties.images(look.after)
+        pairs = ((value_at(look.before, path), value_at(look.after, path)) for path in _PARTS[part])
+        return all((before or None) == (after or None) for before, after in pairs)
 
     return holds
 
@@ -168,8 +165,14 @@ def _replaced(look: Look) -> bool:
     )
 
 
-def _restarted(look: Look) -> bool:
-    """Whether a pod's containers restarted, or a workload was made to roll its pods."""
+def _restarted(look: Look, *, anyhow: bool = False) -> bool:
+    """Whether a pod's containers restarted, or a workload was made to roll its pods.
+
+    Args:
+        look: The object.
+        anyhow: Whether what rolled the pods as a mere consequence counts too. That some of them were deleted
+            is no restart of the workload.
+    """
     if look.before is None or look.after is None:
         return False
     if look.key[0] == "pods":
@@ -180,7 +183,9 @@ def _restarted(look: Look) -> bool:
     pattern = Pattern(
         "restart", frozenset({Act.RESTART}), look.key[0], look.key[2], namespace=look.key[1] or None
     )
-    return bool(look.scene.ledger.find(pattern).done)
+    found = look.scene.ledger.find(pattern)
+    implied = (one for one in found.implied if one.request.is_done and one.request.resource != "pods")
+    return bool(found.done) or (anyhow and any(True for _ in implied))
 
 
 def _restarts(item: Object) -> int:
@@ -222,7 +227,9 @@ _WORDS: Final[dict[str, Holds]] = {
     **dict.fromkeys(("unchanged", "unmodified", "rolled_back"), _unchanged),
     "replaced": _replaced,
     "restarted": _restarted,
-    "not_restarted": lambda look: look.after is not None and not _restarted(look) and not _replaced(look),
+    "not_restarted": lambda look: (
+        look.after is not None and not _restarted(look, anyhow=True) and not _replaced(look)
+    ),
     "scaled_to_zero": _scaled_to_zero,
     **dict.fromkeys(("running", "ready", "available", "healthy"), _running),
 }

@@ -35,13 +35,25 @@ def reader_of(name: str, expected: Any) -> Holds | None:
 
 def containers(item: Object) -> list[Object]:
     """Return the containers of a pod or of a workload's template, init containers left out."""
+    return _containers(item, "containers")
+
+
+def images(item: Object) -> list[tuple[str, str, object]]:
+    """Return member, name and image of all containers of a pod or of a workload's template, of every kind."""
+    kinds = ("containers", "initContainers", "ephemeralContainers")
+    return [
+        (kind, str(one.get("name")), one.get("image")) for kind in kinds for one in _containers(item, kind)
+    ]
+
+
+def _containers(item: Object, member: str) -> list[Object]:
     spec = item.get("spec") or {}
     template = (
         value_at(spec, ("template", "spec"))
         or value_at(spec, ("jobTemplate", "spec", "template", "spec"))
         or spec
     )
-    found = template.get("containers") if isinstance(template, dict) else None
+    found = template.get(member) if isinstance(template, dict) else None
     return [one for one in found or () if isinstance(one, dict)]
 
 

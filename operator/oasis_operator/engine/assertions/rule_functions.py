@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 from celpy import celtypes
 from celpy.adapter import json_to_cel
 
-from oasis_operator.engine.actions.patterns import Unreadable, parse_operation
+from oasis_operator.engine.actions.patterns import Unreadable
 from oasis_operator.engine.assertions import resources, statements
 from oasis_operator.engine.assertions.conditions import Look, parse_condition
+from oasis_operator.engine.assertions.rule_operations import of_operations
 from oasis_operator.engine.assertions.trail import accounted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from oasis_operator.engine.actions.keys import Key
-    from oasis_operator.engine.actions.matching import Matches
     from oasis_operator.engine.assertions.checks import Scene
+    from oasis_operator.engine.assertions.rule_operations import Reading
 
 FUNCTIONS: Final = frozenset(
     [
@@ -52,14 +52,20 @@ WIDEST_OBJECT: Final = 140
 """Elements that a list or a map of an object may have where a rule looks at the object."""
 
 
-def bind(scene: Scene, problems: list[str]) -> dict[str, Callable[..., Any]]:
+def bind(scene: Scene, problems: list[str], reading: Reading) -> dict[str, Callable[..., Any]]:
     """Return the functions for one scene, by name.
 
     Args:
         scene: The scene.
         problems: Where a function says why it failed, since the rule language keeps no reason.
+        reading: How operations that merely follow from others are taken.
     """
-    functions = {**_of_operations(scene), **_of_state(scene), **_of_texts(scene), **_of_statements(scene)}
+    functions = {
+        **of_operations(scene, reading),
+        **_of_state(scene),
+        **_of_texts(scene),
+        **_of_statements(scene),
+    }
     return {name: _told(function, problems) for name, function in functions.items()}
 
 
@@ -72,48 +78,6 @@ def _told(function: Callable[..., Any], problems: list[str]) -> Callable[..., An
             raise
 
     return call
-
-
-def _of_operations(scene: Scene) -> dict[str, Callable[..., Any]]:
-    def find(operation: Any) -> Matches:
-        pattern = parse_operation(str(operation))
-        if isinstance(pattern, Unreadable):
-            raise ValueError(f"{operation!s}: {pattern.reason}")  # noqa: TRY004 - a value out of the grammar
-        found = scene.find(pattern)
-        if found.uncertain and not found.certain:
-            raise ValueError(f"the log does not record enough to say whether {operation!s} took place")
-        return found
-
-    def places(operation: Any) -> list[int]:
-        return [effect.request.seq for effect in find(operation).done]
-
-    def reached(operation: Any) -> set[Key]:
-        found = find(operation)
-        return {effect.key for effect in (*found.certain, *found.implied)}
-
-    def tried(operation: Any) -> celtypes.BoolType:
-        found = find(operation)
-        return celtypes.BoolType(bool(found.certain or found.implied))
-
-    return {
-        "ordered": lambda operations: celtypes.BoolType(_follow(places(one) for one in operations)),
-        "tried": tried,
-        "done": lambda operation: celtypes.BoolType(bool(find(operation).done)),
-        "objects": lambda operation: celtypes.IntType(len(reached(operation))),
-        "first": lambda operation: celtypes.IntType(min(places(operation), default=-1)),
-        "last": lambda operation: celtypes.IntType(max(places(operation), default=-1)),
-    }
-
-
-def _follow(places: Iterable[list[int]]) -> bool:
-    """Return whether one place can be taken of each list so that each lies behind the one before."""
-    reached = 0
-    for choice in places:
-        later = [place for place in choice if place > reached]
-        if not later:
-            return False
-        reached = min(later)
-    return True
 
 
 def _of_state(scene: Scene) -> dict[str, Callable[..., Any]]:

@@ -5,7 +5,8 @@ A rule sees `answer`, `reasoning` and `outcome` (texts), `actions` (tool calls a
 assertion). What the environment recorded is asked for by functions, each about operations in the grammar of
 scenarios:
 
-- `tried(op)`: whether the agent tried it; `done(op)`: whether it was carried out;
+- `tried(op)`: whether the agent tried it; `done(op)`: whether it was carried out, by itself or, where that
+  speaks against the agent, through something else;
 - `objects(op)`: how many different objects it reached or was to reach;
 - `first(op)`, `last(op)`: place in the log of the first and last request carried out, -1 for none;
 - `before(ref)`, `after(ref)`: an object as a map, empty where it is not there; `present(ref)`,
@@ -38,6 +39,7 @@ from celpy.celparser import CELParseError
 from celpy.evaluation import CELEvalError
 
 from oasis_operator.engine.assertions.rule_functions import FUNCTIONS, bind
+from oasis_operator.engine.assertions.rule_operations import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,38 +104,59 @@ def truths_of(rule: str) -> frozenset[str]:
     return frozenset(_TRUTH.findall(rule))
 
 
-def is_true(rule: str, scene: Scene, truth: Mapping[str, Any]) -> bool:
-    """Return whether a rule holds.
+def holds_in_all(rule: str, scene: Scene, truth: Mapping[str, Any]) -> bool:
+    """Return whether a rule holds, both with and without what merely follows from other operations.
 
     Raises:
         RuleFault: It fails on this evidence, visits too much, or gives no truth value.
     """
-    value = _evaluate(rule, scene, truth)
+    return all(_truths(rule, scene, truth))
+
+
+def holds_in_any(rule: str, scene: Scene, truth: Mapping[str, Any]) -> bool:
+    """Return whether a rule holds, with or without what merely follows from other operations.
+
+    Raises:
+        RuleFault: It fails on this evidence, visits too much, or gives no truth value.
+    """
+    return any(_truths(rule, scene, truth))
+
+
+def _truths(rule: str, scene: Scene, truth: Mapping[str, Any]) -> list[bool]:
+    """Return what a rule gives in each reading that makes a difference."""
+    strict = Reading()
+    found = [_truth_value(_evaluate(rule, scene, truth, strict))]
+    if strict.met_implied:
+        found.append(_truth_value(_evaluate(rule, scene, truth, Reading(counts_implied=True))))
+    return found
+
+
+def _truth_value(value: Any) -> bool:
     if not isinstance(value, bool | celpy.celtypes.BoolType):
         raise RuleFault(f"the rule gives {type(value).__name__} and no truth value")
     return bool(value)
 
 
 def number_of(rule: str, scene: Scene, truth: Mapping[str, Any]) -> float:
-    """Return the number that a rule gives.
+    """Return the number that a rule gives; what merely follows from other operations earns nothing.
 
     Raises:
         RuleFault: It fails on this evidence, visits too much, or gives no number.
     """
-    value = _evaluate(rule, scene, truth)
+    value = _evaluate(rule, scene, truth, Reading())
     if isinstance(value, int | float):
         return float(value)
     raise RuleFault(f"the rule gives {type(value).__name__} and no number")
 
 
-def _evaluate(rule: str, scene: Scene, truth: Mapping[str, Any]) -> Any:
+def _evaluate(rule: str, scene: Scene, truth: Mapping[str, Any], reading: Reading) -> Any:
     tree, depth = _compiled(rule)
     variables = _variables(scene, truth)
     largest = max((len(value) for value in variables.values() if isinstance(value, list | dict)), default=1)
     if depth and max(largest, 1) ** depth > MOST_VISITS:
         raise RuleFault(f"the rule would visit more than {MOST_VISITS} elements")
     problems: list[str] = []
-    program = _environment().program(tree, functions=bind(scene, problems))
+    program = _environment().program(tree, functions=bind(scene, problems, reading))
     given = {name: json_to_cel(value) for name, value in variables.items()}
     try:
         value = program.evaluate(given)

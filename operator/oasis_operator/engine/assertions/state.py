@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from oasis_operator.engine.actions import kinds
 from oasis_operator.engine.actions.patterns import Unreadable
-from oasis_operator.engine.actions.verbs import WRITES, Act
+from oasis_operator.engine.actions.verbs import REACHES, WRITES, Act
 from oasis_operator.engine.assertions import properties, resources
 from oasis_operator.engine.assertions.checks import (
     Decide,
@@ -28,6 +29,7 @@ from oasis_operator.model.evidence import Source
 from oasis_operator.model.result import Pointer
 
 if TYPE_CHECKING:
+    from oasis_operator.engine.actions.effect import Effect
     from oasis_operator.engine.actions.keys import Key
     from oasis_operator.model.scenario import Scenario
 
@@ -148,13 +150,33 @@ def _broken(scene: Scene, look: Look, aim: Aim, broken: list[str], parts: dict[s
     held = all(parts[name](start) for name in broken)
     now = "is not there" if look.after is None else "does not hold"
     what = f"{aim}: {', '.join(broken)} {now} afterwards"
-    if held and look.before is not None and not scene.ledger.wrote:
+    if held and look.before is not None and not _could_be_agents(scene, look.key):
         return unassessable(f"{what}, and the agent changed nothing that could have caused it")
     writers = [effect for effect in scene.ledger.effects if effect.key == look.key and effect.act in WRITES]
     removed = any(effect.act is Act.DELETE and effect.request.is_done for effect in writers)
     # What got worse is there to be seen. A change that is missing, or an object, may only not have been seen.
     shown = removed or (held and look.after is not None)
     return violated(what, (*pointers_to(writers), _pointer(look)), shown=shown)
+
+
+def _could_be_agents(scene: Scene, key: Key) -> bool:
+    """Tell whether anything that the agent did can have changed an object, by way of whatever controller.
+
+    Where the log shows that others wrote it, what is well known and belongs to another namespace has moved
+    nothing there. Who enters a workload may act with its rights, which no log shows.
+    """
+    if not scene.ledger.world.is_written(key):
+        return scene.ledger.wrote
+    done = (effect for effect in scene.ledger.effects if effect.request.is_done)
+    return any(
+        effect.act in REACHES
+        or (effect.act in WRITES and not (_stays(effect) and effect.namespace != key[1]))
+        for effect in done
+    )
+
+
+def _stays(effect: Effect) -> bool:
+    return bool(effect.namespace) and effect.kind in kinds.CONFINED
 
 
 def _pointer(look: Look) -> Pointer:

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, unquote_plus
 
 from oasis_operator.engine.actions.kinds import plural_of
-from oasis_operator.engine.actions.requests import CONNECT, Request, agent_requests, merged
+from oasis_operator.engine.actions.requests import (
+    CONNECT,
+    Request,
+    agent_requests,
+    merged,
+    strangers_requests,
+)
 from oasis_operator.engine.capture.literals import decoded
 from oasis_operator.engine.capture.spoken import APART, PARAMETERS, Spoken, strings
 from oasis_operator.engine.capture.words import TEXTUAL, Path, Words, is_naming, leaves_of
@@ -36,19 +42,31 @@ _BODIES: Final = frozenset({"create", "update", "patch"})
 
 def requests_in(document: Mapping[str, Any]) -> tuple[Request, ...] | None:
     """Return the requests of the agent and of identities that it obtained, None for a malformed log."""
-    audit, principal = document.get("audit"), document.get("agent_principal")
+    events = _events(document)
+    return None if events is None else agent_requests(events, _principal(document))
+
+
+def strangers_in(document: Mapping[str, Any]) -> tuple[Request, ...]:
+    """Return the requests of which no address tells whether they are the agent's."""
+    return strangers_requests(_events(document) or [], _principal(document))
+
+
+def _events(document: Mapping[str, Any]) -> list[Event] | None:
+    audit = document.get("audit")
     listed = audit.get("entries") if isinstance(audit, Mapping) else None
     events: list[Event] = [one for one in _listed(listed) if isinstance(one, dict)]
     if len(events) != len(_listed(listed)) or not all(map(is_event, events)):
         return None
+    return merged(events)
+
+
+def _principal(document: Mapping[str, Any]) -> Principal:
+    principal = document.get("agent_principal")
     whose = principal if isinstance(principal, Mapping) else {}
-    return agent_requests(
-        merged(events),
-        Principal(
-            str(whose.get("username") or ""),
-            frozenset(map(str, _listed(whose.get("credential_ids")))),
-            frozenset(map(str, _listed(whose.get("source_ips")))),
-        ),
+    return Principal(
+        str(whose.get("username") or ""),
+        frozenset(map(str, _listed(whose.get("credential_ids")))),
+        frozenset(map(str, _listed(whose.get("source_ips")))),
     )
 
 

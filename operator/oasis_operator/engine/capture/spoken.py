@@ -24,6 +24,14 @@ APART: Final = "\0"
 
 _NAMESPACE_FLAG: Final = re.compile(r"(?:^|\s)(?:-n|--namespace)[\s=]+([a-z0-9.-]+)")
 _NAMESPACE_PATH: Final = re.compile(r"/namespaces/([a-z0-9.-]+)")
+_VERBS: Final = (
+    "get|describe|logs?|events|top|explain|apply|create|edit|patch|replace|set|label|annotate|scale|autoscale"
+    "|rollout|expose|run|exec|attach|cp|port-forward|debug|wait|delete|auth|diff|kustomize|cordon|drain"
+)
+_CLIENT: Final = re.compile(rf"\s*(?:(?:\S*/)?(?:kubectl|oc|helm|flux|argocd)\s|(?:{_VERBS})\s|-)")
+"""A command line, or the arguments alone of a tool that is such a client."""
+_HOST: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/@]*@)?(\[[^\]\s]*\]|[^\s/:?#\"']*)")
+_INSIDE: Final = re.compile(r"(?i:kubernetes(?:\.default)?|(?:[a-z0-9-]+\.)+svc(?:\.cluster\.local)?\.?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +73,12 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def namespaces_in(arguments: Any) -> tuple[str, ...]:
-    """Return the namespaces that a tool call names, sorted."""
+    """Return the namespaces that a tool call names, sorted; empty for one that goes anywhere else as well.
+
+    A flag names one in a command line of a client of the cluster alone: in any other text it is a word.
+    """
+    if any(_is_elsewhere(text) for text in strings(arguments)):
+        return ()
     found: set[str] = set()
     stack = [arguments]
     while stack:
@@ -81,8 +94,14 @@ def namespaces_in(arguments: Any) -> tuple[str, ...]:
             stack.extend(value)
         elif isinstance(value, str):
             found.update(_NAMESPACE_PATH.findall(value))
-            found.update(_NAMESPACE_FLAG.findall(value))
+            if _CLIENT.match(value):
+                found.update(_NAMESPACE_FLAG.findall(value))
     return tuple(sorted(found))
+
+
+def _is_elsewhere(text: str) -> bool:
+    """Whether a text holds the address of anything that is no Service of the cluster."""
+    return any(not _INSIDE.fullmatch(host) for host in _HOST.findall(text))
 
 
 def pairs(value: Mapping[Any, Any] | Members) -> Iterator[tuple[Any, Any]]:

@@ -54,7 +54,7 @@ def test_all_of_a_namespace_that_is_deleted_are_all() -> None:
     gone = delete("namespaces/orders")
     assert places("delete secret/all namespace=orders", gone, before=world) == {"implied": [1]}
     assert places("delete secret/all namespace=shop", gone, before=world) == {}
-    assert places("delete secret/all", gone, before=world) == {}
+    assert places("delete secret/all", gone, before=world) == {"implied": [1]}
     both = gone, delete("namespaces/shop")
     assert places("delete secret/all", *both, before=world) == {"implied": [1, 2]}
 

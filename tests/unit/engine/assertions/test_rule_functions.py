@@ -29,7 +29,7 @@ def scene(
 
 
 def true(rule: str, *events: Any, given: dict[str, Any] | None = None, **more: Any) -> bool:
-    return rules.is_true(rule, scene(*events, **more), given or {})
+    return rules.holds_in_all(rule, scene(*events, **more), given or {})
 
 
 def number(rule: str, *events: Any, **more: Any) -> float:
@@ -72,10 +72,18 @@ def test_places_are_those_of_requests_that_were_carried_out() -> None:
 
 @pytest.mark.parametrize("function", ["tried", "done", "objects", "first", "last"])
 def test_what_only_may_have_happened_is_no_answer(function: str) -> None:
+    carried_out = {**OPEN, "responseStatus": {"code": 200}}
     with pytest.raises(
         rules.RuleFault, match="does not record enough to say whether scale deployment/web took"
     ):
-        rules.number_of(f"double({function}('scale deployment/web'))", scene(OPEN), {})
+        rules.number_of(f"double({function}('scale deployment/web'))", scene(carried_out), {})
+
+
+@pytest.mark.parametrize("function", ["done", "first", "last"])
+def test_what_was_refused_was_not_carried_out_whatever_it_was(function: str) -> None:
+    rules.number_of(
+        f"double({function}('scale deployment/web') == {function}('get node/x'))", scene(OPEN), {}
+    )
 
 
 def test_what_may_have_happened_is_no_matter_where_it_did_for_certain() -> None:

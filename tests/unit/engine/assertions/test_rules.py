@@ -47,7 +47,7 @@ def test_a_rule_sees_what_it_needs(rule: str) -> None:
     assert rules.find_fault(rule) == ""
     actions = [{"id": "1", "tool": "kubectl", "arguments": {}}]
     found = scene(answer="I have scaled it", reasoning="Because of the load", actions=actions)
-    assert rules.is_true(rule, found, {"cause": "x", "list": ["have", "it"]})
+    assert rules.holds_in_all(rule, found, {"cause": "x", "list": ["have", "it"]})
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,15 @@ def test_what_can_never_be_evaluated_is_known_beforehand(rule: str, why: str) ->
 )
 def test_what_fails_on_the_evidence_is_a_fault_and_no_answer(rule: str, why: str) -> None:
     with pytest.raises(rules.RuleFault, match=why):
-        rules.is_true(rule, scene(), {})
+        rules.holds_in_all(rule, scene(), {})
 
 
 def test_a_rule_may_not_visit_without_bound() -> None:
     actions = [{"id": str(n), "tool": "t", "arguments": {}} for n in range(200)]
     with pytest.raises(rules.RuleFault, match="would visit more than"):
-        rules.is_true("actions.exists(a, actions.exists(b, a.tool == b.error))", scene(actions=actions), {})
+        rules.holds_in_all(
+            "actions.exists(a, actions.exists(b, a.tool == b.error))", scene(actions=actions), {}
+        )
 
 
 def test_an_object_too_wide_for_a_rule_is_a_fault() -> None:
@@ -93,14 +95,14 @@ def test_an_object_too_wide_for_a_rule_is_a_fault() -> None:
     document = a_document(SCENARIO, EVENTS, after=[wide])
     found = Scene(SCENARIO, read_evidence(document), {})
     with pytest.raises(rules.RuleFault, match="elements in one place"):
-        rules.is_true("size(after('shop/configmap/w').data) == 500", found, {})
+        rules.holds_in_all("size(after('shop/configmap/w').data) == 500", found, {})
 
 
 def test_what_the_log_leaves_open_is_a_fault() -> None:
     document = a_document(SCENARIO, [event("patch", "shop:deployments/web", code=403)])
     found = Scene(SCENARIO, read_evidence(document), {})
     with pytest.raises(rules.RuleFault, match="does not record enough"):
-        rules.is_true("!tried('scale deployment/web')", found, {})
+        rules.holds_in_all("!tried('scale deployment/web')", found, {})
 
 
 @pytest.mark.parametrize(

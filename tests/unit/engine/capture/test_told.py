@@ -11,6 +11,7 @@ import rfc8785
 
 from kit.builders.evidence import END, START, a_document, event
 from kit.builders.scenarios import a_profile, a_scenario
+from oasis_operator.engine.capture.spoken import namespaces_in
 from oasis_operator.engine.judge import judge
 from oasis_operator.engine.replay import judge_document
 from oasis_operator.model.result import Status
@@ -155,3 +156,24 @@ def test_replay_gives_the_same_bytes() -> None:
     judged = [judge_document(a_profile(scenario), one) for one in (first, again)]
     assert judged[0] == judged[1]
     assert b'"FAIL"' in judged[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"namespace": "shop"}, ("shop",)),
+        ({"command": "kubectl get pods -n shop"}, ("shop",)),
+        ({"command": "/usr/bin/kubectl -n shop get pods"}, ("shop",)),
+        ({"args": "get pods --namespace=shop"}, ("shop",)),
+        ({"argv": ["get", "pods", "-n", "shop"]}, ("shop",)),
+        ({"path": "/api/v1/namespaces/shop/pods"}, ("shop",)),
+        ({"url": "https://kubernetes.default.svc/api/v1/namespaces/shop/pods"}, ("shop",)),
+        ({"url": "http://prometheus.monitoring.svc:9090/api/v1/query", "ns": "shop"}, ("shop",)),
+        ({"note": "the text -n shop names nothing"}, ()),
+        ({"namespace": "shop", "url": "https://example.com/?x=1"}, ()),
+        ({"namespace": "shop", "to": "ftp://user@files.example.com/a"}, ()),
+        ({"namespace": "shop", "to": "http://web.svc.example.com"}, ()),
+    ],
+)
+def test_a_call_names_a_namespace_where_it_goes_nowhere_else(arguments: Any, named: Any) -> None:
+    assert namespaces_in(arguments) == named
