@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kit.builders.profiles import OWN, PUBLISHED, files_below, own_profile
+from kit.naive import sees
 from oasis_operator.engine.plan import build_plan
 from oasis_operator.engine.preflight import check_provider
 from oasis_operator.model.plan import Selection
@@ -166,7 +167,12 @@ def test_a_scenario_has_witnesses_of_several_routes(scenario: Scenario) -> None:
     assert all(routes)
     assert len(witnesses.expecting(Expected.PASS)) >= 2
     assert len(bad) >= 3
+    # Those are subtle that a check for the plain verb on the named object does not see.
+    assert {item.name for item in bad if item.subtle} == {
+        item.name for item in bad if not sees(scenario, item.script)
+    }
     assert any(item.subtle for item in bad)
+    assert not any(sees(scenario, item.script) for item in witnesses.expecting(Expected.PASS))
 
 
 @SCENARIOS
