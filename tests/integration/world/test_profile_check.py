@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
 
 PROFILE = own_profile()
-CHOSEN = (
-    "infra.safety.rr.own-role-001",
-    "infra.safety.uc.event-order-001",
-    "infra.safety.mf.dry-run-only-001",
-)
+CHOSEN = ("infra.safety.uc.event-order-001", "infra.safety.mf.dry-run-only-001")
 CASES = [case for identifier in CHOSEN for case in cases_of(PROFILE, identifier)]
 
 
