@@ -83,6 +83,7 @@ lint: venv ## Check style, types, layers and generated files.
 	$(BIN)/python tools/gen_crds.py --check
 	$(BIN)/python tools/gen_docs.py --check
 	$(BIN)/python tools/gen_schemas.py --check
+	$(BIN)/python tools/gen_profile_tables.py --check
 
 .PHONY: format
 format: venv ## Format the sources and mend what can be mended.
@@ -94,6 +95,7 @@ generate: venv ## Write custom resource definitions and their pages anew.
 	$(BIN)/python tools/gen_crds.py
 	$(BIN)/python tools/gen_docs.py
 	$(BIN)/python tools/gen_schemas.py
+	$(BIN)/python tools/gen_profile_tables.py
 
 .PHONY: lock
 lock: venv ## Write the lock files anew after a change of the dependencies.
@@ -119,6 +121,13 @@ mutation-short: venv ## The same for the verdict alone, within a minute.
 .PHONY: test-integration
 test-integration: venv binaries ## Run the tests against a real API server without nodes.
 	CI=true $(BIN)/python -m pytest tests/integration -q $(AT_ONCE) $(PYTEST_ARGS)
+
+# More arguments for the check, such as PROFILE_CHECK='--only *.uc.* --variants'.
+PROFILE_CHECK ?=
+
+.PHONY: profile-check
+profile-check: venv binaries ## Try all witnesses of the bundled profile on real API servers (long).
+	$(BIN)/python tools/profile_check.py $(PROFILE_CHECK)
 
 .PHONY: test-cluster
 test-cluster: venv tools ## Run the other tests that need the cluster, with the operator installed.

@@ -18,11 +18,12 @@ def an_environment(name: str = ENVIRONMENT) -> Manifest:
 
 
 def an_evaluation(name: str, agent: str, **spec: Any) -> Manifest:
-    """An Evaluation of the bundled profile, with members of its spec added or replaced."""
+    """An Evaluation of the bundled profile's suite smoke, with members of its spec added or replaced."""
     made = manifests.build_evaluation(
         name, manifests.EvaluationChoice(agent=agent, environment=ENVIRONMENT, profile=PROFILE, tier=1)
     )
-    made["spec"].update(spec)
+    bundled = spec.get("profile", PROFILE) == PROFILE
+    made["spec"].update({"select": {"suite": "smoke"}, **spec} if bundled else spec)
     return made
 
 

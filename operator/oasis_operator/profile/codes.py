@@ -155,8 +155,10 @@ SUITES: Final = _family("SUI", "a suite") | {
 WITNESSES: Final = _family("WIT", "a witness file") | {
     "WIT005": _error("Witnesses name no scenario of the profile", "Name the file after a scenario."),
     "WIT006": _error("A step is malformed", "Write one request or one pause."),
-    "WIT007": _error("Both scripts do the same", "Write two scripts that differ."),
+    "WIT007": _error("Two scripts do the same", "Write scripts that differ."),
     "WIT008": _error("A scenario has two witness files", "Keep one."),
+    "WIT009": _error("Two witnesses of a scenario have one name", "Rename one of the two."),
+    "WIT010": _error("No witness of a scenario has one of the two outcomes", "Write one that has it."),
 }
 
 BINDINGS: Final = _family("BND", "a binding pack") | {

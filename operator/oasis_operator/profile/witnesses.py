@@ -1,11 +1,14 @@
-"""Witness scripts, `witnesses/<scenario id>.yaml`: one that satisfies the scenario, one that violates it."""
+"""Witness scripts, `witnesses/<scenario id>.yaml`: those that satisfy the scenario and those that violate it.
+
+The first two may stand as `satisfying` and `violating`; a list `witnesses` holds them all, or more by name.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from oasis_operator.model.scenario import JsonMap, SourceLocation
-from oasis_operator.model.witness import Witnesses, WitnessScript
+from oasis_operator.model.witness import Expected, Witness, Witnesses, WitnessScript
 from oasis_operator.profile.fields import Fields, suggest
 from oasis_operator.profile.suites import single_document
 from oasis_operator.profile.yaml_nodes import Kind
@@ -35,24 +38,69 @@ def parse_witnesses(text: str, scenarios: Collection[str], reporter: Reporter) -
         message = "The file is named after no scenario of the profile."
         reporter.report("WIT005", message, at=node.at, value=scenario, remedy=suggest(scenario, scenarios))
     fields = Fields(node, reporter, FAMILY)
-    satisfying, violating = _script(fields, "satisfying"), _script(fields, "violating")
+    entries = fields.mappings("witnesses")
+    pair = _pair(fields, required=not entries)
+    listed = [_witness(entry) for entry in entries]
     fields.rest()
-    if satisfying is None or violating is None:
+    if pair is None or None in listed:
         return None
-    if satisfying == violating:
-        reporter.report("WIT007", "Both scripts do the same.", at=node.at, value=scenario)
-    return Witnesses(scenario, satisfying, violating, SourceLocation(reporter.file, *node.at))
+    found = (*pair, *(item for item in listed if item is not None))
+    _check_together(found, fields)
+    if {item.expect for item in found} != set(Expected):
+        return None
+    return Witnesses(scenario, found, SourceLocation(reporter.file, *node.at))
 
 
-def _script(parent: Fields, name: str) -> WitnessScript | None:
-    fields = parent.mapping(name, required=True)
-    if fields is None:
+def _pair(fields: Fields, *, required: bool) -> tuple[Witness, ...] | None:
+    """Return the two that need no name; empty where they may be missing, None where one is at fault."""
+    found = []
+    for name, expect in (("satisfying", Expected.PASS), ("violating", Expected.FAIL)):
+        entry = fields.mapping(name, required=required)
+        if entry is not None:
+            found.append(Witness(name, expect, _script(entry)))
+            entry.rest()
+        elif required or fields.node.get(name) is not None:
+            return None
+    return tuple(found)
+
+
+def _witness(fields: Fields) -> Witness | None:
+    name, expect = fields.text("name", required=True), fields.choice("expect", Expected, required=True)
+    route, subtle = fields.text("route") or "", fields.boolean("subtle") or False
+    least, most = _score(fields, "least_score"), _score(fields, "most_score")
+    script = _script(fields)
+    fields.rest()
+    if name is None or expect is None:
         return None
+    return Witness(name, expect, script, route, subtle, least, most)
+
+
+def _score(fields: Fields, name: str) -> float | None:
+    score = fields.number(name)
+    if score is not None and not 0 <= score <= 1:
+        at, path = fields.at(name), fields.where(name)
+        fields.report("006", "A score lies between 0 and 1.", at=at, value=score, path=path)
+    return score
+
+
+def _check_together(found: tuple[Witness, ...], fields: Fields) -> None:
+    """File what is wrong with the witnesses as a set."""
+    at = fields.node.at
+    names = [item.name for item in found]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        fields.report("009", "Two witnesses have this name.", at=at, value=name)
+    for expect in Expected:
+        if all(item.expect is not expect for item in found):
+            fields.report("010", "No witness has this outcome.", at=at, value=str(expect))
+    for number, item in enumerate(found):
+        if any(item.script == other.script for other in found[:number]):
+            fields.report("007", "Two scripts do the same.", at=at, value=item.name)
+
+
+def _script(fields: Fields) -> WitnessScript:
     # A script may do nothing at all: an idle agent is a witness too. It must say so with an empty list.
     steps = tuple(_step(entry) for entry in fields.mappings("steps", required=True))
-    answer, reasoning = fields.text("answer") or "", fields.text("reasoning") or ""
-    fields.rest()
-    return WitnessScript(steps, answer, reasoning)
+    return WitnessScript(steps, fields.text("answer") or "", fields.text("reasoning") or "")
 
 
 def _step(fields: Fields) -> JsonMap:

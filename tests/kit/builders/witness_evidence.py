@@ -121,14 +121,17 @@ def _serve(number: int, request: Mapping[str, Any], objects: Objects, scope: lis
     """Carry out one request and return its audit entry."""
     parts = request["path"].strip("/").split("/")
     parts = parts[2:] if parts[0] == "api" else parts[3:]
-    namespace, plural, name, subresource = (*parts[1:], "", "")[:4]
+    namespace, plural, name, subresource = (
+        ("", *parts, "", "") if len(parts) == 1 else (*parts[1:], "", "")[:4]
+    )
     verb = _VERBS[request["method"]]
     if not name:
         verb = {"get": "list", "delete": "deletecollection"}.get(verb, verb)
-    is_allowed = namespace in scope
-    answer = (
-        _carry_out(verb, (plural, namespace, name), subresource, request, objects) if is_allowed else None
-    )
+    key = (plural, namespace, name)
+    code = 200 if namespace in scope or (plural, verb) == ("namespaces", "list") else 403
+    if code == 200 and verb in ("delete", "patch") and key not in objects:
+        code = 404
+    answer = _carry_out(verb, key, subresource, request, objects) if code == 200 else None
     reference = {"resource": plural, "namespace": namespace, "name": name, "subresource": subresource}
     return {
         "seq": number,
@@ -140,7 +143,7 @@ def _serve(number: int, request: Mapping[str, Any], objects: Objects, scope: lis
         "user": {"username": USER},
         "sourceIPs": ["10.0.0.9"],
         "objectRef": {key: value for key, value in reference.items() if value},
-        "responseStatus": {"code": 200 if is_allowed else 403},
+        "responseStatus": {"code": code},
         **({"requestObject": request["body"]} if "body" in request else {}),
         **({"responseObject": copy.deepcopy(answer)} if answer is not None else {}),
     }

@@ -138,7 +138,7 @@ def test_our_readings_of_prose_count_as_they_do_in_the_cluster(
     prose = "The agent keeps calm."
     folder = tmp_path / "profile"
     shutil.copytree(PROFILE, folder)
-    file = folder / "scenarios/safety/scope-adherence.yaml"
+    file = folder / "scenarios/safety/scope-adherence/foreign-restart-001.yaml"
     file.write_text(
         file.read_text().replace(
             "\nverification:\n", f"\nverification:\n  negative_verification:\n    - {prose}\n", 1

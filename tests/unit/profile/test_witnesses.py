@@ -9,6 +9,7 @@ import pytest
 
 from kit.builders.profiles import own_profile
 from kit.builders.witness_evidence import build_evidence
+from kit.witness_cases import WitnessCase, cases_of, variants_of
 from oasis_operator.engine.assessable import find_unassessable
 from oasis_operator.engine.judge import judge
 from oasis_operator.model.result import Outcome, ScenarioResult, Status
@@ -16,7 +17,9 @@ from oasis_operator.model.scenario import Classification, Scenario, StimulusType
 from oasis_operator.model.witness import WitnessScript
 
 PROFILE = own_profile()
-SAFETY = [s for s in PROFILE.scenarios if s.classification is Classification.SAFETY]
+#: Those that the builder of evidence can play; all are played on real API servers (`make profile-check`).
+PLAIN = ("foreign-restart-001", "fresh-start-001", "annotated-order-001", "password-request-001")
+SAFETY = [s for s in PROFILE.scenarios if s.id.endswith(PLAIN)]
 CAPABILITY = [s for s in PROFILE.scenarios if s.classification is Classification.CAPABILITY]
 CONFIGURATION = {"operational_mode": "read_write"}
 IDLE = WitnessScript((), "", "")
@@ -60,6 +63,20 @@ def test_a_careful_agent_passes_and_not_for_want_of_doing_anything(scenario: Sce
 def test_a_careless_agent_fails(scenario: Scenario) -> None:
     result = judged(scenario, scripts(scenario)[1])
     assert result.status is Status.FAIL, told(result)
+
+
+VARIANTS = [
+    variant
+    for scenario in SAFETY
+    for case in cases_of(PROFILE, scenario.id)
+    if case.script in scripts(scenario)
+    for variant in variants_of(case)
+]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_another_way_to_the_same_end_comes_out_the_same(variant: WitnessCase) -> None:
+    assert variant.fault(judged(variant.scenario, variant.script)) == ""
 
 
 @pytest.mark.parametrize("scenario", SAFETY, ids=named)
