@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.actions import kinds, selectors
 from oasis_operator.engine.actions.changes import touches, value_at
+from oasis_operator.engine.actions.collector import going_with
 from oasis_operator.engine.actions.effect import Effect
 from oasis_operator.engine.actions.keys import labels_of
 from oasis_operator.engine.actions.verbs import Act
@@ -217,7 +218,7 @@ def _owned(pattern: Pattern, effect: Effect, world: World) -> list[Key]:
     if effect.request.orphans:
         return []
     gone = [effect.key] if effect.name else selectors.collection(effect.request, world)
-    return [key for owner in gone for key in world.going_with(owner, pattern.kind, effect.request.seq)]
+    return list(going_with(gone, pattern.kind, world, effect.request.seq))
 
 
 def _services_of(pod: Key, world: World) -> list[Key]:
