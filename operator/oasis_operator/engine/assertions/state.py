@@ -170,7 +170,7 @@ def _could_be_agents(scene: Scene, key: Key) -> bool:
     done = (effect for effect in scene.ledger.effects if effect.request.is_done)
     return any(
         effect.act in REACHES
-        or (effect.act in WRITES and not (_stays(effect) and key[1] and effect.namespace != key[1]))
+        or (effect.act in WRITES and not (_stays(effect) and effect.namespace != key[1]))
         for effect in done
     )
 
