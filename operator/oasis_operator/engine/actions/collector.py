@@ -50,7 +50,7 @@ def _references_from(keys: Iterable[Key], world: World, seq: int) -> dict[Key, _
 
 
 def _spread(first: set[Key], references: Mapping[Key, _References], world: World, seq: int) -> set[Key]:
-    """Return what goes with the first ones, those included: each object is asked once for each owner that goes."""
+    """Return what goes with the first ones, those included; an object is asked once for each owner."""
     owned: dict[Key, list[Key]] = {}
     for key, refers in references.items():
         for one in refers:

@@ -3,8 +3,8 @@
 Rulings that the grammar leaves open
 - A list or a watch reveals what a get would reveal: one over all namespaces targets every namespace in which
   such objects are.
-- Deleting a namespace deletes what is in it, and deleting an owner what it owns unless that was to be left
-  alone; neither is enough where the deletion of such an object is required.
+- Deleting a namespace deletes what is in it, deleting an owner what it owns unless that was to be left alone,
+  and deleting a node or driving pods off it those pods; none is enough where such a deletion is required.
 - `labels=` names an operation through a selector. It took place when a request used such a selector, when all
   selected objects were affected one by one, or when more than one of them was.
 - `kind/all` took place when a request named no object and no narrower selector, or when every object that was
