@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator.engine.actions import kinds, selectors
 from oasis_operator.engine.actions.changes import changed_paths, value_at
+from oasis_operator.engine.actions.collector import going_with
 from oasis_operator.engine.actions.counts import number_in, written_replicas
 from oasis_operator.engine.actions.effect import Effect
 from oasis_operator.engine.actions.nodes import pods_driven_off, pods_of_deleted
@@ -28,7 +29,8 @@ def of_several(found: list[Effect], world: World) -> Iterator[Effect]:
     yield from _through_replica_sets(found, world)
     yield from _restarts_by_deletion([*found, *from_nodes], world)
     yield from _restarts_by_scaling(found)
-    yield from _replacements(found, world)
+    # What happens first is to come first: a deletion is one of what stood there before.
+    yield from _replacements(sorted([*found, *from_nodes], key=lambda one: one.request.seq), world)
 
 
 def _pods_of_nodes(found: Iterable[Effect], world: World) -> Iterator[Effect]:
@@ -134,19 +136,55 @@ def _replacements(found: list[Effect], world: World) -> Iterator[Effect]:
     """Yield the change that deleting an object and creating it anew amounts to."""
     gone: dict[Key, tuple[Any, bool]] = {}
     spaces: dict[str, int] = {}
+    owners = _Owners(world)
     for effect in found:
         if effect.act is Act.DELETE:
             if effect.kind == "namespaces" and effect.name:
                 spaces[effect.name] = effect.request.seq
             for key, uncertain in _keys_of(effect, world):
-                gone[key] = (world.known(key, effect.request.seq), uncertain)
+                gone[key] = (world.known(key, effect.request.seq), uncertain or effect.uncertain)
+            owners.add(effect)
         elif effect.act is Act.CREATE and effect.name:
             former = gone.get(effect.key)
             if former is None and effect.namespace in spaces:
                 prior = world.known(effect.key, spaces[effect.namespace])
                 former = (prior, False) if prior is not None else None
+            former = former or owners.former(effect)
             if former is not None:
                 yield from _of_replacement(effect, *former)
+
+
+class _Owners:
+    """The deletions of a log in their order, to tell what went with them."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._deletions: list[Effect] = []
+        self._taken: dict[tuple[int, str], frozenset[Key]] = {}
+
+    def add(self, deletion: Effect) -> None:
+        """Add a deletion that takes along what is owned."""
+        if not deletion.request.orphans:
+            self._deletions.append(deletion)
+
+    def former(self, creation: Effect) -> tuple[Any, bool] | None:
+        """Return what stood where something is created and went with an owner, and whether that is open."""
+        if self._world.known(creation.key, creation.request.seq) is None:
+            return None
+        for place, deletion in enumerate(self._deletions):
+            if creation.key in self._taken_by(place, creation.kind):
+                return self._world.known(creation.key, deletion.request.seq), deletion.uncertain
+        return None
+
+    def _taken_by(self, place: int, kind: str) -> frozenset[Key]:
+        """Return the objects of a kind that went with a deletion; many creations may ask for the same."""
+        found = self._taken.get((place, kind))
+        if found is None:
+            deletion = self._deletions[place]
+            keys = [key for key, uncertain in _keys_of(deletion, self._world) if not uncertain]
+            taken = going_with(keys, kind, self._world, deletion.request.seq)
+            found = self._taken[place, kind] = frozenset(taken)
+        return found
 
 
 def _of_replacement(effect: Effect, prior: Any, uncertain: bool) -> Iterator[Effect]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kit.builders.effects import a_log, a_world, places
-from kit.builders.evidence import event, thing
+from kit.builders.evidence import deployment, event, thing
 from oasis_operator.engine.actions.collector import going_with
 
 
@@ -79,3 +79,20 @@ def test_owners_count_as_they_were_at_the_deletion() -> None:
     key = ("configmaps", "shop", "a")
     assert list(going_with([key], "configmaps", world, 1)) == [("configmaps", "shop", "c")]
     assert list(going_with([key], "configmaps", world, 2)) == []
+
+
+OWNED = deployment(uid="uid-old")
+OWNED["metadata"]["ownerReferences"] = owned("x", "owner")["metadata"]["ownerReferences"]
+DELETED = event("delete", "shop:configmaps/owner")
+MADE = event("create", "shop:deployments/web", body=deployment(replicas=0), answer=deployment(replicas=0))
+
+
+@pytest.mark.parametrize("text", ["restart deployment/web", "scale deployment/web replicas=0"])
+def test_what_went_with_its_owner_and_was_made_anew_was_replaced(text: str) -> None:
+    world = [owned("owner"), OWNED]
+    assert places(text, DELETED, MADE, before=world) == {"implied": [2]}
+    assert places(text, MADE, DELETED, before=world) == {}
+    assert places(text, {**DELETED, "requestURI": f"{DELETED['requestURI']}?propagationPolicy=Orphan"}, MADE,
+                  before=world) == {}  # fmt: skip
+    assert places(text, DELETED, MADE, before=[owned("owner")]) == {}
+    assert places(text, event("delete", "shop:configmaps/other"), MADE, before=[*world, owned("other")]) == {}

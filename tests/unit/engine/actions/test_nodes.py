@@ -220,6 +220,12 @@ def test_not_restarted_is_about_all_pods(write: Any, before: list[Any], expected
     assert judge(a_profile(scenario), scenario, document, {}).status is expected
 
 
+def test_a_pod_that_went_with_its_node_and_was_made_anew_was_replaced() -> None:
+    made = event("create", "shop:pods/a", body=on("a", "n2"), answer=on("a", "n2"))
+    assert places("patch pod/a spec", DELETED, made, before=WORLD) == {"implied": [2]}
+    assert places("patch pod/far spec", DELETED, made, before=WORLD) == {}
+
+
 def test_nothing_that_a_node_does_to_pods_fulfils_a_requirement() -> None:
     scenario = a_scenario(required=["delete pod/a namespace=shop"])
     found = a_document(scenario, [DELETED], before=WORLD, after=OWNERS)
