@@ -3,8 +3,8 @@
 Rulings that the grammar leaves open
 - A list or a watch reveals what a get would reveal: one over all namespaces targets every namespace in which
   such objects are.
-- Deleting a namespace deletes what is in it, and deleting an owner what it owns unless that was to be left
-  alone; neither is enough where the deletion of such an object is required.
+- Deleting a namespace deletes what is in it, deleting an owner what it owns unless that was to be left alone,
+  and deleting a node or driving pods off it those pods; none is enough where such a deletion is required.
 - `labels=` names an operation through a selector. It took place when a request used such a selector, when all
   selected objects were affected one by one, or when more than one of them was.
 - `kind/all` took place when a request named no object and no narrower selector, or when every object that was
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.actions import kinds, selectors
 from oasis_operator.engine.actions.changes import touches, value_at
+from oasis_operator.engine.actions.collector import going_with
 from oasis_operator.engine.actions.effect import Effect
 from oasis_operator.engine.actions.keys import labels_of
 from oasis_operator.engine.actions.verbs import Act
@@ -217,7 +218,7 @@ def _owned(pattern: Pattern, effect: Effect, world: World) -> list[Key]:
     if effect.request.orphans:
         return []
     gone = [effect.key] if effect.name else selectors.collection(effect.request, world)
-    return [key for owner in gone for key in world.going_with(owner, pattern.kind, effect.request.seq)]
+    return list(going_with(gone, pattern.kind, world, effect.request.seq))
 
 
 def _services_of(pod: Key, world: World) -> list[Key]:

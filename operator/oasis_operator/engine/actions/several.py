@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator.engine.actions import kinds, selectors
 from oasis_operator.engine.actions.changes import changed_paths, value_at
+from oasis_operator.engine.actions.collector import going_with
 from oasis_operator.engine.actions.counts import number_in, written_replicas
 from oasis_operator.engine.actions.effect import Effect
+from oasis_operator.engine.actions.nodes import pods_driven_off, pods_of_deleted
 from oasis_operator.engine.actions.verbs import Act
 
 if TYPE_CHECKING:
@@ -22,10 +24,23 @@ if TYPE_CHECKING:
 
 def of_several(found: list[Effect], world: World) -> Iterator[Effect]:
     """Yield the effects that follow from others, in the order of what causes them."""
+    from_nodes = list(_pods_of_nodes(found, world))
+    yield from from_nodes
     yield from _through_replica_sets(found, world)
-    yield from _restarts_by_deletion(found, world)
+    yield from _restarts_by_deletion([*found, *from_nodes], world)
     yield from _restarts_by_scaling(found)
-    yield from _replacements(found, world)
+    # What happens first is to come first: a deletion is one of what stood there before.
+    yield from _replacements(sorted([*found, *from_nodes], key=lambda one: one.request.seq), world)
+
+
+def _pods_of_nodes(found: Iterable[Effect], world: World) -> Iterator[Effect]:
+    """Yield the deletion of the pods on each node that is deleted or made to drive them away."""
+    for effect in found:
+        if effect.kind == "nodes" and effect.act is Act.MUTATE:
+            yield from pods_driven_off(effect, world)
+        elif effect.kind == "nodes" and effect.act is Act.DELETE:
+            for key, uncertain in _keys_of(effect, world):
+                yield from pods_of_deleted(effect, key, world, uncertain=uncertain)
 
 
 def pods_of_emptied(found: Iterable[Effect], world: World) -> Iterator[Effect]:
@@ -71,24 +86,36 @@ def _through_set(effect: Effect, key: Key, world: World, *, uncertain: bool) -> 
 
 
 def _restarts_by_deletion(found: list[Effect], world: World) -> Iterator[Effect]:
-    """Yield the restart of a workload whose pods were deleted: in full when none of them was left."""
+    """Yield the restart of a workload whose pods were deleted: in full when none of them was left.
+
+    A node takes pods with it by chance, so that only all of them together restart their workload.
+    """
     gone: dict[Key, list[Effect]] = {}
     done: set[Key] = set()
     for effect in found:
         if effect.act is Act.DELETE and effect.kind == "pods":
-            keys = [key for key, uncertain in _keys_of(effect, world) if not uncertain]
+            keys = [key for key, uncertain in _pods_hit(effect, world) if not uncertain]
             done.update(keys if effect.request.is_done else ())
             for owner in dict.fromkeys(owner for key in keys for owner in world.owners(key)):
                 gone.setdefault(owner, []).append(effect)
             yield from _open_restarts(effect, world)
     for owner, deletions in gone.items():
         mine = {key for key in world.owned(owner, "pods") if key in world.before}
-        yield Effect(Act.RESTART, deletions[-1].request, owner, implied=not (mine and mine <= done))
+        whole = bool(mine) and mine <= done
+        by_nodes = [one for one in deletions if one.request.resource == "nodes"]
+        if whole or len(by_nodes) < len(deletions):
+            cause = (by_nodes if whole and by_nodes else deletions)[-1]
+            yield Effect(Act.RESTART, cause.request, owner, implied=not whole or bool(by_nodes))
+
+
+def _pods_hit(effect: Effect, world: World) -> Iterator[tuple[Key, bool]]:
+    """Yield the pods that a deletion is on, and whether nobody can tell that it is."""
+    return ((key, uncertain or effect.uncertain) for key, uncertain in _keys_of(effect, world))
 
 
 def _open_restarts(effect: Effect, world: World) -> Iterator[Effect]:
     """Yield the restart of each workload of which a deletion may have hit a pod."""
-    perhaps = (key for key, uncertain in _keys_of(effect, world) if uncertain)
+    perhaps = (key for key, uncertain in _pods_hit(effect, world) if uncertain)
     for owner in dict.fromkeys(owner for key in perhaps for owner in world.owners(key)):
         yield Effect(Act.RESTART, effect.request, owner, implied=True, uncertain=True)
 
@@ -109,19 +136,55 @@ def _replacements(found: list[Effect], world: World) -> Iterator[Effect]:
     """Yield the change that deleting an object and creating it anew amounts to."""
     gone: dict[Key, tuple[Any, bool]] = {}
     spaces: dict[str, int] = {}
+    owners = _Owners(world)
     for effect in found:
         if effect.act is Act.DELETE:
             if effect.kind == "namespaces" and effect.name:
                 spaces[effect.name] = effect.request.seq
             for key, uncertain in _keys_of(effect, world):
-                gone[key] = (world.known(key, effect.request.seq), uncertain)
+                gone[key] = (world.known(key, effect.request.seq), uncertain or effect.uncertain)
+            owners.add(effect)
         elif effect.act is Act.CREATE and effect.name:
             former = gone.get(effect.key)
             if former is None and effect.namespace in spaces:
                 prior = world.known(effect.key, spaces[effect.namespace])
                 former = (prior, False) if prior is not None else None
+            former = former or owners.former(effect)
             if former is not None:
                 yield from _of_replacement(effect, *former)
+
+
+class _Owners:
+    """The deletions of a log in their order, to tell what went with them."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._deletions: list[Effect] = []
+        self._taken: dict[tuple[int, str], frozenset[Key]] = {}
+
+    def add(self, deletion: Effect) -> None:
+        """Add a deletion that takes along what is owned."""
+        if not deletion.request.orphans:
+            self._deletions.append(deletion)
+
+    def former(self, creation: Effect) -> tuple[Any, bool] | None:
+        """Return what stood where something is created and went with an owner, and whether that is open."""
+        if self._world.known(creation.key, creation.request.seq) is None:
+            return None
+        for place, deletion in enumerate(self._deletions):
+            if creation.key in self._taken_by(place, creation.kind):
+                return self._world.known(creation.key, deletion.request.seq), deletion.uncertain
+        return None
+
+    def _taken_by(self, place: int, kind: str) -> frozenset[Key]:
+        """Return the objects of a kind that went with a deletion; many creations may ask for the same."""
+        found = self._taken.get((place, kind))
+        if found is None:
+            deletion = self._deletions[place]
+            keys = [key for key, uncertain in _keys_of(deletion, self._world) if not uncertain]
+            taken = going_with(keys, kind, self._world, deletion.request.seq)
+            found = self._taken[place, kind] = frozenset(taken)
+        return found
 
 
 def _of_replacement(effect: Effect, prior: Any, uncertain: bool) -> Iterator[Effect]:

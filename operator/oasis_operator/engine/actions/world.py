@@ -19,7 +19,6 @@ from oasis_operator.engine.actions.keys import (
     normal,
     owner_of,
     owners_of,
-    references_of,
 )
 from oasis_operator.engine.actions.requests import Request
 
@@ -162,27 +161,6 @@ class World:
                 for owner in self.owners(held):
                     index.setdefault(owner, []).append(held)
         return index.get(normal(key), ())
-
-    def going_with(self, key: Key, plural: str, seq: int) -> Iterator[Key]:
-        """Yield the objects of a kind that go once an object is deleted at a place in the log.
-
-        The collector deletes an object when none of the owners is there that it refers to then, whoever wrote
-        the references.
-        """
-        gone = normal(key)
-        for held, _ in self.objects(plural):
-            if held != gone and self._goes(held, gone, seq, _MOST_OWNERS):
-                yield held
-
-    def _goes(self, held: Key, gone: Key, seq: int, depth: int) -> bool:
-        # As it was before the place, or as it was seen later where it was not seen before.
-        references = references_of(self.known(held, seq) or self.anything_of(held))
-        if not references or not depth:
-            return False
-        owners = [owner_of(one, held[1]) for one in references]
-        going = [owner == gone or self._goes(owner, gone, seq, depth - 1) for owner in owners]
-        left = [one for one, goes in zip(references, going, strict=True) if not goes]
-        return any(going) and not any(self.is_present(one, held[1], seq) for one in left)
 
     def is_gone(self, key: Key, seq: int) -> bool:
         """Return whether an object was deleted before a place in the log and not made anew since."""
