@@ -11,6 +11,7 @@ import click
 from oasis_operator import errors
 from oasis_operator.cli import (
     challenge,
+    completion,
     conformance,
     console,
     demo,
@@ -47,6 +48,7 @@ def cli() -> None:
 
 for command in (
     challenge.command,
+    completion.command,
     conformance.command,
     demo.command,
     doctor.command,
