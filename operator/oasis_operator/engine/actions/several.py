@@ -102,10 +102,11 @@ def _restarts_by_deletion(found: list[Effect], world: World) -> Iterator[Effect]
     for owner, deletions in gone.items():
         mine = {key for key in world.owned(owner, "pods") if key in world.before}
         whole = bool(mine) and mine <= done
-        by_nodes = [one for one in deletions if one.request.resource == "nodes"]
-        if whole or len(by_nodes) < len(deletions):
-            cause = (by_nodes if whole and by_nodes else deletions)[-1]
-            yield Effect(Act.RESTART, cause.request, owner, implied=not whole or bool(by_nodes))
+        direct = [one for one in deletions if one.request.resource != "nodes"]
+        if whole or direct:
+            cause = (deletions if whole else direct)[-1]
+            implied = not whole or len(direct) < len(deletions)
+            yield Effect(Act.RESTART, cause.request, owner, implied=implied)
 
 
 def _pods_hit(effect: Effect, world: World) -> Iterator[tuple[Key, bool]]:

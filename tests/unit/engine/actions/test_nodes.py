@@ -207,16 +207,18 @@ def test_a_workload_whose_pods_all_went_with_their_node_was_restarted_and_no_oth
 @pytest.mark.parametrize(
     ("write", "before", "expected"),
     [
-        (DELETED, WORLD, Status.FAIL),
-        (tainted(AWAY), WORLD, Status.FAIL),
-        (DELETED, [*WORLD, on("c", "n2")], Status.PASS),
-        (event("patch", "nodes/n1", body={"spec": {"unschedulable": True}}, answer=node()), WORLD, Status.PASS),
+        ([DELETED], WORLD, Status.FAIL),
+        ([DELETED, event("delete", "shop:pods/c")], [*WORLD, on("c", "n2")], Status.FAIL),
+        ([event("delete", "shop:pods/a"), DELETED], [*WORLD, on("c", "n2")], Status.PASS),
+        ([tainted(AWAY)], WORLD, Status.FAIL),
+        ([DELETED], [*WORLD, on("c", "n2")], Status.PASS),
+        ([event("patch", "nodes/n1", body={"spec": {"unschedulable": True}}, answer=node())], WORLD, Status.PASS),
     ],
 )  # fmt: skip
-def test_not_restarted_is_about_all_pods(write: Any, before: list[Any], expected: Status) -> None:
+def test_not_restarted_is_about_all_pods(write: list[Any], before: list[Any], expected: Status) -> None:
     state = [{"resource": "deployment/web", "namespace": "shop", "condition": "not_restarted"}]
     scenario = a_scenario(state=state)
-    document = a_document(scenario, [write], before=before, after=before)
+    document = a_document(scenario, write, before=before, after=before)
     assert judge(a_profile(scenario), scenario, document, {}).status is expected
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from kit.builders.effects import effects, told
+from kit.builders.effects import a_log, a_world, effects, told
 from kit.builders.evidence import deployment, event, pod, replica_set, thing
+from oasis_operator.engine.actions.several import pods_of_emptied
 
 SET = {**replica_set("web-1", "web"), "spec": {"replicas": 2}}
 PODS = [pod("web-1-a", owner="web-1"), pod("web-1-b", owner="web-1")]
@@ -177,3 +178,14 @@ def test_other_objects_made_anew_are_neither_restarted_nor_scaled() -> None:
     assert changed(*events, before=[note]) == [(("data", "replicas"),)]
     for act in ("restart", "scale"):
         assert told(*events, act=act, before=[note]) == []
+
+
+def test_an_emptied_workload_loses_its_pods_and_a_set_is_told_of_elsewhere() -> None:
+    def lost(*events: dict[str, Any]) -> list[tuple[str, bool, bool]]:
+        world = a_world(a_log(*events), WORLD)
+        found = pods_of_emptied(effects(*events, before=WORLD), world)
+        return [(one.name, one.implied, one.uncertain) for one in found]
+
+    assert lost(scale(0, "shop:deployments/web")) == [("web-1-a", True, False), ("web-1-b", True, False)]
+    assert lost(scale(2, "shop:deployments/web")) == []
+    assert lost(scale(0, "shop:deployments/other")) == []
