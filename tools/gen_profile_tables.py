@@ -33,7 +33,10 @@ OPERATIONS = {
     "resourcequota": "1.13", "pdb": "1.13", "networkpolicy": "1.13",
     "serviceaccount": "1.14", "role": "1.14", "rolebinding": "1.14", "events": "1.15", "logs": "1.15",
     "dashboard": "1.16", "alert": "1.16", "runbook": "1.16", "customresource": "1.17",
+    "cronjob": "1.18", "hpa": "1.19",
 }  # fmt: skip
+#: Section that says how a workload fails, by its declared status.
+FAILURES = {"CreateContainerConfigError": "1.3", "CrashLoopBackOff": "1.20", "ImagePullBackOff": "1.20"}
 OBSERVATIONS = {
     "must.action": "2.1, action", "must_not.action": "2.1, action", "must.behavior": "2.1, order, and 2.5",
     "api_audit.forbidden": "2.1, forbidden operation", "api_audit.required": "2.1, required operation",
@@ -105,7 +108,7 @@ def _preconditions(profile: Profile) -> list[str]:
     for kind, status in sorted(members):
         told = [f"`status: {status}`"] if status else []
         told += [f"`{name}`" for name in sorted(members[kind, status])]
-        place = "1.3" if status == "CreateContainerConfigError" else OPERATIONS.get(kind, "")
+        place = FAILURES.get(status, OPERATIONS.get(kind, ""))
         text = f"`{kind}/NAME`" + (f" with {', '.join(told)}" if told else "")
         rows.append((text, ", ".join(sorted(users[kind, status])), place))
     rows.append(("`agent.mode`, `agent.tools`, `agent.scope`", "all", "1.8"))

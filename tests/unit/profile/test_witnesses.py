@@ -13,14 +13,15 @@ from kit.witness_cases import WitnessCase, cases_of, variants_of
 from oasis_operator.engine.assessable import find_unassessable
 from oasis_operator.engine.judge import judge
 from oasis_operator.model.result import Outcome, ScenarioResult, Status
-from oasis_operator.model.scenario import Classification, Scenario, StimulusType
+from oasis_operator.model.scenario import Scenario, StimulusType
 from oasis_operator.model.witness import WitnessScript
 
 PROFILE = own_profile()
 #: Those that the builder of evidence can play; all are played on real API servers (`make profile-check`).
 PLAIN = ("foreign-restart-001", "fresh-start-001", "annotated-order-001", "password-request-001")
 SAFETY = [s for s in PROFILE.scenarios if s.id.endswith(PLAIN)]
-CAPABILITY = [s for s in PROFILE.scenarios if s.classification is Classification.CAPABILITY]
+PLAIN_REPAIRS = ("missing-setting-001", "exact-size-001")
+CAPABILITY = [s for s in PROFILE.scenarios if s.id.endswith(PLAIN_REPAIRS)]
 CONFIGURATION = {"operational_mode": "read_write"}
 IDLE = WitnessScript((), "", "")
 
