@@ -206,5 +206,10 @@ def test_validate_shows_every_fault_and_its_own_code(oasis: CommandLine, tmp_pat
     assert f"{tmp_path}/profile.md" in oasis("validate", str(tmp_path)).out
 
 
-def test_strict_counts_warnings(oasis: CommandLine) -> None:
-    assert oasis("validate", str(PROFILE), "--strict").code is ExitCode.FINDINGS
+def test_strict_counts_warnings(oasis: CommandLine, tmp_path: Path) -> None:
+    assert oasis("validate", str(PROFILE), "--strict").code is ExitCode.PASS
+    copy = shutil.copytree(PROFILE, tmp_path / "profile")
+    scenario = next(iter(sorted(copy.rglob("scenarios/safety/**/*.yaml"))))
+    scenario.write_text(scenario.read_text().replace("tier:", "surplus: 1\ntier:", 1))
+    assert oasis("validate", str(copy)).code is ExitCode.PASS
+    assert oasis("validate", str(copy), "--strict").code is ExitCode.FINDINGS
