@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from kit.serving import Provider
 
 
+async def made(provider: Provider, count: int) -> None:
+    """Wait until so many environments have a pod, however busy the machine is."""
+    for _ in range(1_000):
+        if len(provider.kube.of(kinds.POD)) >= count:
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"no {count} pods after ten seconds")
+
+
 async def refusal(work: Any) -> tuple[int, str, str]:
     with pytest.raises(Refused) as caught:
         await work
@@ -90,14 +99,13 @@ async def test_an_identifier_in_use_is_refused_for_another_request(provider: Pro
     first = asyncio.create_task(provider.service.provision(a_request(environment_id="mine")))
     if goes_on:
         provider.kubelet.holds, provider.clock.pace = lambda pod: True, 0
-        await asyncio.sleep(0.05)
+        await made(provider, 1)
     else:
         await first
     other = a_request(environment_id="mine", scenario_id="s-2")
-    second = asyncio.create_task(provider.service.provision(other))
-    await asyncio.sleep(0.05)
-    assert second.done()
-    assert (await refusal(second))[:2] == (409, "Conflict")
+    # It does not wait for the first one, which does not end.
+    async with asyncio.timeout(10):
+        assert (await refusal(provider.service.provision(other)))[:2] == (409, "Conflict")
     provider.kubelet.holds = lambda pod: False
     assert (await first).status == "ready"
 
@@ -128,7 +136,7 @@ async def test_what_no_environment_can_be_is_refused_before_anything_is_made(
 async def test_more_provisions_than_may_go_on_are_asked_to_come_again(provider: Provider) -> None:
     provider.kubelet.holds, provider.clock.pace = lambda pod: True, 0
     going = [asyncio.create_task(provider.service.provision(a_request())) for _ in range(2)]
-    await asyncio.sleep(0.05)
+    await made(provider, 2)
     with pytest.raises(Refused) as caught:
         await provider.service.provision(a_request())
     assert caught.value.status == 429
@@ -194,7 +202,7 @@ async def test_a_caller_that_goes_away_does_not_end_the_provision(provider: Prov
 async def test_a_teardown_ends_a_provision_that_goes_on(provider: Provider) -> None:
     provider.kubelet.holds, provider.clock.pace = lambda pod: True, 0
     asked = asyncio.create_task(provider.service.provision(a_request(environment_id="mine")))
-    await asyncio.sleep(0.05)
+    await made(provider, 1)
     observed = provider.service.observe(ObserveRequest("mine", "audit_log"))
     assert (await refusal(observed))[:2] == (409, "NotReady")
     assert (await provider.service.teardown(TeardownRequest("mine"))).status == "destroyed"
@@ -237,7 +245,7 @@ async def test_what_is_too_old_or_was_left_half_made_is_removed_and_the_rest_sta
     assert await provider.environments.sweep() == (old,)
     provider.kubelet.holds, provider.clock.pace = lambda pod: True, 0
     half = asyncio.create_task(provider.service.provision(a_request(environment_id="half")))
-    await asyncio.sleep(0.05)
+    await made(provider, 2)
     assert await provider.environments.sweep() == ()
     half.cancel()
     await provider.provisioner.close()
