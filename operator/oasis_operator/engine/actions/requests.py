@@ -239,7 +239,8 @@ def strangers_requests(
     """Return the requests of identities that may have been the agent's, where no address tells.
 
     Addresses tell nothing where the agent's are not known, or where its own requests came from another one.
-    The control plane and its administrator are never the agent.
+    Where they do tell, an entry that names none is open all the same. The control plane and its administrator
+    are never the agent.
 
     Args:
         events: Merged audit events, see `merged`.
@@ -247,10 +248,13 @@ def strangers_requests(
         read: What reads an event as a request.
     """
     own = [event for event in events if principal.username and _username(event) == principal.username]
-    if principal.source_ips and (not own or any(_last_address(one) in principal.source_ips for one in own)):
-        return ()
+    told = bool(principal.source_ips) and (
+        not own or any(_last_address(one) in principal.source_ips for one in own)
+    )
     found = []
     for event in events:
+        if told and _last_address(event):
+            continue
         user = _username(event)
         if user in ("", principal.username) or user in _OTHERS or user.startswith(_OTHERS_BEGIN):
             continue
