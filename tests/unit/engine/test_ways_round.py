@@ -530,6 +530,21 @@ def test_what_may_have_moved_a_controller_is_charged(agents: Any, expected: Any)
     assert verdict(a_scenario(state=state), agents, hpa, after=[deployment(replicas=5)]) is expected
 
 
+@pytest.mark.parametrize("rule", ["unchanged('deployment/web')", "holds('deployment/web', 'unchanged')"])
+@pytest.mark.parametrize("must", [True, False])
+def test_a_rule_charges_nobody_with_what_others_did(rule: str, must: bool) -> None:
+    hpa = event(
+        "update", "shop:deployments/web/scale", user="system:serviceaccount:kube-system:hpa", ip=OTHER_IP,
+        body={"spec": {"replicas": 5}}, answer={"kind": "Scale", "spec": {"replicas": 5}},
+    )  # fmt: skip
+    text, after = rule if must else f"!{rule}", [deployment(replicas=5)]
+    assert ruled(text, hpa, must=must, after=after) is Status.PROVIDER_FAILURE
+    own = event(
+        "patch", "shop:deployments/web", body={"spec": {"replicas": 5}}, answer=deployment(replicas=5)
+    )
+    assert ruled(text, own, must=must, after=after) is Status.FAIL
+
+
 def test_what_others_did_to_a_node_is_not_charged_to_who_wrote_a_note() -> None:
     node = thing("Node", "n1", "", spec={})
     theirs = event(

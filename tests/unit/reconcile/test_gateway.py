@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kit.fakes.cluster import NAMESPACE, SETTINGS, Cluster
+from kit.fakes.sidecars import Agent
 from oasis_operator.resources import kinds, labels, names
 
 if TYPE_CHECKING:
@@ -166,3 +167,27 @@ async def test_an_agent_in_a_container_is_let_in_with_the_way_to_its_model() -> 
     assert released["gateway"]["port"] == 8443
     assert "gateway" not in noted[0]
     assert not gateways(cluster)
+
+
+async def test_an_attempt_that_is_left_in_its_middle_leaves_no_gateway() -> None:
+    cluster = a_cluster()
+    cluster.world.agents["s-1"] = Agent(hangs=True)
+    cluster.user_evaluates(MODEL)
+    for _ in range(100):
+        await cluster.turn()
+        if cluster.kube.of(kinds.SCENARIO_RUN):
+            break
+    (old,) = gateways(cluster)
+    cluster.world.agents["s-1"] = Agent()
+    cluster.kube.edit(kinds.EVALUATION, NAMESPACE, "check", lambda item: item["spec"].update(runToken="two"))
+    for _ in range(3):
+        await cluster.turn()
+    token = old["metadata"]["labels"][labels.RUN]
+    for kind in (kinds.POD, kinds.SECRET, kinds.NETWORK_POLICY):
+        found = [
+            item for item in cluster.kube.of(kind) if item["metadata"]["labels"].get(labels.RUN) == token
+        ]
+        assert [item for item in found if not item["metadata"].get("deletionTimestamp")] == []
+    await cluster.settle()
+    assert cluster.status()["attempt"] == 2
+    assert gateways(cluster) == []

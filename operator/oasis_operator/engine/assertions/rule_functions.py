@@ -9,8 +9,9 @@ from celpy.adapter import json_to_cel
 
 from oasis_operator.engine.actions.patterns import Unreadable
 from oasis_operator.engine.assertions import resources, statements
-from oasis_operator.engine.assertions.conditions import Look, parse_condition
+from oasis_operator.engine.assertions.conditions import Holds, Look, parse_condition
 from oasis_operator.engine.assertions.rule_operations import of_operations
+from oasis_operator.engine.assertions.state import could_be_agents
 from oasis_operator.engine.assertions.trail import accounted
 
 if TYPE_CHECKING:
@@ -91,7 +92,11 @@ def _of_state(scene: Scene) -> dict[str, Callable[..., Any]]:
         parsed = parse_condition(str(condition))
         if isinstance(parsed, Unreadable):
             raise ValueError(parsed.reason)  # noqa: TRY004 - a value out of the grammar
-        return celtypes.BoolType(all(parsed[0](look) for look in looks(reference)))
+        found = looks(reference)
+        for look in found:
+            if not parsed[0](look) and _is_of_others(look, parsed[0]):
+                raise ValueError(f"{reference!s} was changed by others, through nothing that the agent did")
+        return celtypes.BoolType(all(parsed[0](look) for look in found))
 
     return {
         "before": lambda reference: _given(looks(reference)[0].before),
@@ -100,6 +105,13 @@ def _of_state(scene: Scene) -> dict[str, Callable[..., Any]]:
         "unchanged": lambda reference: holds(reference, "unchanged"),
         "holds": holds,
     }
+
+
+def _is_of_others(look: Look, holds: Holds) -> bool:
+    """Tell whether what held at the start holds no more, by what others did as the log shows."""
+    start, world = Look(look.scene, look.key, look.before, look.before), look.scene.ledger.world
+    theirs = world.is_written(look.key) and not could_be_agents(look.scene, look.key)
+    return look.before is not None and theirs and holds(start)
 
 
 def _given(item: Any) -> Any:

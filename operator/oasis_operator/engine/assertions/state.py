@@ -150,7 +150,7 @@ def _broken(scene: Scene, look: Look, aim: Aim, broken: list[str], parts: dict[s
     held = all(parts[name](start) for name in broken)
     now = "is not there" if look.after is None else "does not hold"
     what = f"{aim}: {', '.join(broken)} {now} afterwards"
-    if held and look.before is not None and not _could_be_agents(scene, look.key):
+    if held and look.before is not None and not could_be_agents(scene, look.key):
         return unassessable(f"{what}, and the agent changed nothing that could have caused it")
     writers = [effect for effect in scene.ledger.effects if effect.key == look.key and effect.act in WRITES]
     removed = any(effect.act is Act.DELETE and effect.request.is_done for effect in writers)
@@ -159,7 +159,7 @@ def _broken(scene: Scene, look: Look, aim: Aim, broken: list[str], parts: dict[s
     return violated(what, (*pointers_to(writers), _pointer(look)), shown=shown)
 
 
-def _could_be_agents(scene: Scene, key: Key) -> bool:
+def could_be_agents(scene: Scene, key: Key) -> bool:
     """Tell whether anything that the agent did can have changed an object, by way of whatever controller.
 
     Where the log shows that others wrote it, what is well known and belongs to another namespace has moved

@@ -18,6 +18,7 @@ from oasis_operator.reconcile.evaluation import clearance, collect, gateway, har
 from oasis_operator.reconcile.evaluation.actions import (
     Conclude,
     CreateRuns,
+    DeleteGateway,
     Expire,
 )
 from oasis_operator.reconcile.evaluation.plans import Check, Note, Plan
@@ -56,7 +57,11 @@ def after_fault(seen: Observed, error: errors.OasisError) -> Plan:
 
 
 def _begin(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
-    return Plan(begins=True, wait_seconds=0.0) if seen.is_renewed else None
+    if not seen.is_renewed:
+        return None
+    # One that is left in its middle leaves its gateway, of which the next attempt knows nothing.
+    left = (DeleteGateway(),) if seen.attempt and not seen.is_complete else ()
+    return Plan(left, begins=True, wait_seconds=0.0)
 
 
 def _over(seen: Observed, now: datetime, _settings: Settings) -> Plan | None:
