@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from oasis_operator.wire.probe_request import StateFault
+from oasis_operator.world.difference import apply_merge_patch
 from oasis_operator.world.entries import Entry, parse_entry
 from oasis_operator.world.registry import BUILDERS
 
@@ -67,18 +68,6 @@ def _changed(raw: Raw, change: Entry) -> Raw:
         elif value is None:
             fields.pop(name, None)
         else:
-            fields[name] = _merged(old, value)
+            fields[name] = apply_merge_patch(old, value)
     namespace = {} if entry.namespace is None else {"namespace": entry.namespace}
     return {"resource": entry.resource, **namespace, **fields}
-
-
-def _merged(old: Any, new: Any) -> Any:
-    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
-        return new
-    result = dict(old)
-    for name, value in new.items():
-        if value is None:
-            result.pop(name, None)
-        else:
-            result[name] = _merged(result.get(name), value)
-    return result
