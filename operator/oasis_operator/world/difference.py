@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from oasis_operator.world.manifests import Condition, Expectation, Json, Kind, Manifest
+from oasis_operator.world.merging import merge_patch
 
 if TYPE_CHECKING:
     from oasis_operator.world.plan import Plan
@@ -139,35 +140,6 @@ def _of_condition(item: Expectation, had: Condition) -> Iterator[tuple[str, str]
         yield item.subject, f"cannot become {item.condition} in a run; possible are {possible}"
     elif item.condition in _TROUBLES and had not in (Condition.RUNNING, Condition.ELEVATED_ERRORS):
         yield item.subject, f"is {had} before, and only what runs can become {item.condition}"
-
-
-def merge_patch(old: Any, new: Any) -> Any:
-    """Give the JSON merge patch (RFC 7386) that makes one object the other; empty where they are alike.
-
-    What is null in the patch is a member that goes.
-    """
-    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
-        return new
-    patch: Json = dict.fromkeys(key for key in old if key not in new)
-    for key, value in new.items():
-        if key not in old:
-            patch[key] = value
-        elif old[key] != value:
-            patch[key] = merge_patch(old[key], value)
-    return patch
-
-
-def apply_merge_patch(old: Any, patch: Any) -> Any:
-    """Give what a JSON merge patch (RFC 7386) makes of a value; neither is changed."""
-    if not isinstance(patch, Mapping):
-        return patch
-    result: Json = dict(old) if isinstance(old, Mapping) else {}
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        else:
-            result[key] = apply_merge_patch(result.get(key), value)
-    return result
 
 
 def leaves(value: Any) -> Iterator[str]:

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from oasis_operator.wire.probe_request import StateFault
-from oasis_operator.world.difference import apply_merge_patch
 from oasis_operator.world.entries import Entry, parse_entry
+from oasis_operator.world.merging import apply_merge_patch
 from oasis_operator.world.registry import BUILDERS
 
 Raw = Mapping[str, Any]

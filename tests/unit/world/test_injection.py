@@ -10,8 +10,8 @@ from oasis_operator.wire.fields import Fields
 from oasis_operator.wire.probe_request import CheckRequest
 from oasis_operator.world.carriers import find_carriers
 from oasis_operator.world.check import compile_world, find_faults, request_body
-from oasis_operator.world.difference import merge_patch
 from oasis_operator.world.injection import planted_text
+from oasis_operator.world.merging import merge_patch
 from oasis_operator.world.overlay import overlay
 
 if TYPE_CHECKING:

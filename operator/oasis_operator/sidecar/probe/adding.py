@@ -25,8 +25,8 @@ from oasis_operator.sidecar.probe.waiting import Gone
 from oasis_operator.wire.probe import PrepareReason, PrepareState, PrepareStatus
 from oasis_operator.world.carriers import find_carriers
 from oasis_operator.world.check import compile_world
-from oasis_operator.world.difference import merge_patch
 from oasis_operator.world.manifests import Kind
+from oasis_operator.world.merging import merge_patch
 from oasis_operator.world.overlay import overlay
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator.sidecar.probe.audit import COMPONENTS
 from oasis_operator.sidecar.probe.snapshot import in_order
-from oasis_operator.world.difference import apply_merge_patch
+from oasis_operator.world.merging import apply_merge_patch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -12,7 +12,7 @@ from oasis_operator.sidecar.probe import establish
 from oasis_operator.sidecar.probe.api import NODE, PEOPLE, Api, ApiError, gather_all
 from oasis_operator.sidecar.probe.baseline import key_of
 from oasis_operator.world.definitions import KINDS
-from oasis_operator.world.difference import merge_patch
+from oasis_operator.world.merging import merge_patch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
