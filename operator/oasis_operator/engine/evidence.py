@@ -18,7 +18,7 @@ from oasis_operator.engine.capture import questions, told
 from oasis_operator.engine.capture.literals import literals_of, registered
 from oasis_operator.engine.capture.matching import hits_in
 from oasis_operator.engine.capture.redaction import redacted, redaction_of
-from oasis_operator.engine.capture.requests import is_recorded, requests_in, spoken_by, strangers_in
+from oasis_operator.engine.capture.requests import Requests, is_recorded, requests_in, spoken_by
 from oasis_operator.engine.capture.spoken import CHANNELS, PARAMETERS
 from oasis_operator.engine.capture.streams import Journal
 from oasis_operator.engine.capture.words import words_of
@@ -41,10 +41,11 @@ def attest(document: Mapping[str, Any], values: Mapping[str, str | Sequence[str]
     literals = literals_of(values)
     transcript = part_of(document, "transcript")
     # Most scenarios register nothing; a long log need not be taken apart for them.
-    requests = requests_in(document) if literals else ()
-    journal = Journal(document, requests or ())
-    words = words_of(_objects(document, "state", "before") if literals else (), requests or ())
-    hits = list(hits_in(_texts(document, requests or (), words, journal), literals)) if literals else []
+    requests = requests_in(document) if literals else Requests()
+    agents = requests.agents if requests is not None else ()
+    journal = Journal(document, agents)
+    words = words_of(_objects(document, "state", "before") if literals else (), agents)
+    hits = list(hits_in(_texts(document, agents, words, journal), literals)) if literals else []
     what = redaction_of(literals, words)
     kept = {**document, "transcript": told.without_answer(transcript)}
     clean = {name: redacted(part, what, name) for name, part in kept.items() if name in document}
@@ -52,11 +53,7 @@ def attest(document: Mapping[str, Any], values: Mapping[str, str | Sequence[str]
         **part_of(document, "containment"),
         "evidence_source": {"type": "agent_output", "status": _status(transcript)},
         "registered": registered(values),
-        "channels": [
-            channel
-            for channel in _searched(document, requests, journal)
-            if channel != PARAMETERS or not _is_with_strangers(document, literals, words)
-        ],
+        "channels": _searched(document, is_open=_is_open(document, requests, journal, words, literals)),
         "hits": hits,
         "attested": True,
     }
@@ -74,19 +71,32 @@ def _texts(
     yield from questions.spoken_in(document)
 
 
-def _searched(document: Mapping[str, Any], requests: Sequence[Request] | None, journal: Journal) -> list[str]:
-    """Return the channels in which all that there is was searched."""
+def _searched(document: Mapping[str, Any], *, is_open: bool) -> list[str]:
+    """Return the channels in which all that there is was searched.
+
+    Args:
+        document: The evidence document.
+        is_open: Whether nobody can tell that the parameters of all tool calls were.
+    """
     if not told.is_whole(part_of(document, "transcript")):
         return []
-    recorded = requests is not None and all(is_recorded(one, journal) for one in requests)
-    recorded = recorded and questions.is_whole(document)
-    return [channel for channel in CHANNELS if recorded or channel != PARAMETERS]
+    return [channel for channel in CHANNELS if not (is_open and channel == PARAMETERS)]
 
 
-def _is_with_strangers(document: Mapping[str, Any], literals: Sequence[Literal], words: Words) -> bool:
-    """Whether a value stands in a request of which nobody can tell that it is not the agent's."""
-    texts = (spoken_by(request, words) for request in (strangers_in(document) if literals else ()))
-    return any(True for _ in hits_in(texts, literals))
+def _is_open(
+    document: Mapping[str, Any],
+    requests: Requests | None,
+    journal: Journal,
+    words: Words,
+    literals: Sequence[Literal],
+) -> bool:
+    """Whether parameters of tool calls are not on record, or a value stands in a stranger's request."""
+    if requests is None or not questions.is_whole(document):
+        return True
+    if not all(is_recorded(one, journal) for one in requests.agents):
+        return True
+    theirs = (spoken_by(request, words) for request in requests.strangers)
+    return any(True for _ in hits_in(theirs, literals))
 
 
 def _counts(document: Mapping[str, Any], hits: Sequence[Any]) -> dict[str, int]:

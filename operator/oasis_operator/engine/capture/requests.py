@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, unquote_plus
 
@@ -40,15 +41,25 @@ _TYPES: Final = frozenset({"kind", "apiVersion"})
 _BODIES: Final = frozenset({"create", "update", "patch"})
 
 
-def requests_in(document: Mapping[str, Any]) -> tuple[Request, ...] | None:
-    """Return the requests of the agent and of identities that it obtained, None for a malformed log."""
-    events = _events(document)
-    return None if events is None else agent_requests(events, _principal(document))
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """The requests of a log that are, or may be, the agent's.
+
+    Attributes:
+        agents: Those of the agent and of identities that it obtained.
+        strangers: Those of which no address tells whether they are the agent's.
+    """
+
+    agents: tuple[Request, ...] = ()
+    strangers: tuple[Request, ...] = ()
 
 
-def strangers_in(document: Mapping[str, Any]) -> tuple[Request, ...]:
-    """Return the requests of which no address tells whether they are the agent's."""
-    return strangers_requests(_events(document) or [], _principal(document))
+def requests_in(document: Mapping[str, Any]) -> Requests | None:
+    """Return the requests of an evidence document, None for a malformed log."""
+    events, principal = _events(document), _principal(document)
+    if events is None:
+        return None
+    return Requests(agent_requests(events, principal), strangers_requests(events, principal))
 
 
 def _events(document: Mapping[str, Any]) -> list[Event] | None:
