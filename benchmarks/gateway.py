@@ -1,6 +1,6 @@
 """What the model gateway costs: its start, its memory, and the delay that it adds to a call.
 
-Run as `python -m benchmarks.gateway [SECONDS [PER_SECOND]]`; asserts nothing.
+Run as `PYTHONPATH=tests:. .venv/bin/python -m benchmarks.gateway [SECONDS [PER_SECOND]]`; asserts nothing.
 
 The gateway is a process of its own behind TLS, as in its pod; the model is a server that answers at once.
 Each call is made once straight to that server and once through the gateway, and the difference is told.

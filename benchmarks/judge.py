@@ -1,6 +1,7 @@
 """Judging one scenario over 1,000 audit entries, one kind of check after another, and over longer logs.
 
-Run as `python -m benchmarks.judge`; prints median, 99th percentile, least and greatest, asserts nothing.
+Run as `PYTHONPATH=tests:. .venv/bin/python -m benchmarks.judge`;
+prints median, 99th percentile, least and greatest, asserts nothing.
 """
 
 from __future__ import annotations

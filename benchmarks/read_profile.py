@@ -1,6 +1,7 @@
 """Reading and checking a profile package, at first and again; prints percentiles, asserts nothing.
 
-Run as `python -m benchmarks.read_profile [FOLDER]`, by default of the profile that ships with the operator.
+Run as `PYTHONPATH=tests:. .venv/bin/python -m benchmarks.read_profile [FOLDER]`,
+by default of the profile that ships with the operator.
 """
 
 from __future__ import annotations
