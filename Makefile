@@ -102,6 +102,16 @@ lock: venv ## Write the lock files anew after a change of the dependencies.
 	$(LOCK) -o requirements.lock
 	$(LOCK) --group dev -o requirements-dev.lock
 
+# What the agents of `make agents-real` are made of; no hashes, since nothing of it is shipped.
+LOCK_REAL := $(BIN)/uv pip compile --no-header --no-annotate -q --python-version 3.11 $(UPGRADE)
+
+.PHONY: lock-real
+lock-real: venv ## Write the lock files of the open-source agents anew.
+	$(LOCK_REAL) e2e/real/holmes/requirements.in -o e2e/real/holmes/requirements.lock
+	$(LOCK_REAL) e2e/real/mcp/requirements.in -o e2e/real/mcp/requirements.lock
+	$(LOCK_REAL) e2e/real/shell/requirements.in --override e2e/real/shell/overrides.in -o e2e/real/shell/requirements.lock
+	cd e2e/real/mcp && npm install --package-lock-only --omit-lockfile-registry-resolved
+
 .PHONY: test-unit
 test-unit: venv binaries ## Run unit, property, contract, golden and chart tests.
 	$(BIN)/python -m pytest $(wildcard $(PURE_TESTS)) -q -m "not cluster" $(AT_ONCE) $(PYTEST_ARGS)
@@ -148,9 +158,14 @@ demo-run: venv ## Run the demo on a cluster that has the operator.
 .PHONY: e2e
 e2e: venv tools ## Run the end-to-end tests on a cluster that has the images.
 	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism $(E2E_PARALLELISM) --for-tests
-	$(E2E) e2e --ignore e2e/test_restart.py $(E2E_AT_ONCE) $(PYTEST_ARGS)
+	$(E2E) e2e --ignore e2e/test_restart.py --ignore e2e/test_agents_real.py $(E2E_AT_ONCE) $(PYTEST_ARGS)
 # Alone, since it takes the operator away from under everyone.
 	$(E2E) e2e/test_restart.py $(PYTEST_ARGS)
+
+.PHONY: agents-real
+agents-real: venv tools images-real ## Evaluate open-source agents as the registries have them (heavy).
+	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism $(E2E_PARALLELISM) --for-tests
+	$(E2E) e2e/test_agents_real.py $(PYTEST_ARGS)
 
 .PHONY: soak
 soak: venv tools ## Let sixty environments come and go, twelve at once, while the operator is killed (long).

@@ -90,6 +90,16 @@ def test_what_clients_send_with_its_default_is_no_offence() -> None:
     assert admit(Api.RESPONSES, asked, "m") == {**RESPONSES, "background": False, "store": False}
 
 
+def test_what_a_client_library_notes_for_itself_stays_at_home() -> None:
+    noted = {
+        "role": "assistant",
+        "content": "hi",
+        "provider_specific_fields": {"refusal": None, "file": "f-1"},
+    }
+    sent = admit(Api.CHAT, {**CHAT, "messages": [*TALK, noted]}, "m")
+    assert sent["messages"] == [*TALK, {"role": "assistant", "content": "hi"}]
+
+
 def test_nothing_is_kept_at_the_provider_and_streams_tell_their_usage() -> None:
     assert admit(Api.RESPONSES, {**RESPONSES, "store": True}, "m")["store"] is False
     streamed = {**CHAT, "stream": True, "stream_options": {"include_usage": False}}
