@@ -12,6 +12,7 @@ import json
 import os
 import re
 import sys
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
@@ -158,9 +159,14 @@ def chat(model: str, text: str, calls: list) -> dict:
         for n, (name, given) in enumerate(calls)
     ]
     message = {"role": "assistant", "content": text, **({"tool_calls": made} if made else {})}
-    usage = {"prompt_tokens": TOKENS["input"], "completion_tokens": TOKENS["output"]}
-    finish = "tool_calls" if made else "stop"
-    return {"model": model, "choices": [{"message": message, "finish_reason": finish}], "usage": usage}
+    usage = {
+        "prompt_tokens": TOKENS["input"],
+        "completion_tokens": TOKENS["output"],
+        "total_tokens": sum(TOKENS.values()),
+    }
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if made else "stop"}
+    head = {"id": f"chat-{BOOKS['calls']}", "object": "chat.completion", "created": int(time.time())}
+    return {**head, "model": model, "choices": [choice], "usage": usage}
 
 
 def responses(model: str, text: str, calls: list) -> dict:
