@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from oasis_operator.model.scenario import Approvals
 from oasis_operator.wire.fields import Body, Fields, fault
 from oasis_operator.wire.release import Check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oasis_operator.wire.agent import Action
+    from oasis_operator.wire.agent import Action, Approval
     from oasis_operator.wire.gateway import Usage
 
 #: Where an agent listens unless its adapter says otherwise.
@@ -81,6 +82,7 @@ class RunRequest(Body):
         scope: ``namespaces`` and ``zones``, each a list that may be absent.
         context: Earlier turns, ``{role, content}``.
         timeout_seconds: From the request's arrival to its end, above 0.
+        approvals: What the agent is told when it asks whether it may act.
         boot_id: The adapter the request is meant for; empty accepts any.
     """
 
@@ -93,6 +95,7 @@ class RunRequest(Body):
     scope: Mapping[str, Any] = field(default_factory=dict)
     context: tuple[Mapping[str, str], ...] = ()
     boot_id: str = ""
+    approvals: Approvals = Approvals.DENY
 
     @classmethod
     def from_json(cls, value: object) -> RunRequest:
@@ -115,6 +118,7 @@ class RunRequest(Body):
                 for turn in fields.items("context")
             ),
             boot_id=fields.text("boot_id", "", longest=64),
+            approvals=fields.choice(Approvals, "approvals", Approvals.DENY),
         )
 
 
@@ -237,6 +241,7 @@ class Transcript(Body):
         cut: Whether the agent sent more than was read.
         steps: How often that model answered.
         usage: Tokens that the model behind our gateway took; None where there is none.
+        approvals: What the agent asked whether it may do, and what it was told, in order.
 
     The other members are those of ``RunState`` and ``agent.Answer``.
     """
@@ -255,6 +260,7 @@ class Transcript(Body):
     cut: bool = False
     usage: Usage | None = None
     steps: int = 0
+    approvals: tuple[Approval, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Give the ``transcript`` member of the evidence document's draft.
@@ -274,6 +280,7 @@ class Transcript(Body):
             "model": self.model,
             "truncated": self.truncated,
             "received": self._received(),
+            **({"approvals": [each.to_json() for each in self.approvals]} if self.approvals else {}),
             **({"usage": {**self.usage.to_json(), "steps": self.steps}} if self.usage is not None else {}),
         }
 
