@@ -2,16 +2,18 @@
 
 The name of the model chooses the rules: ``careful`` looks at the deployments and tells what it saw, ``reckless``
 deletes the one that its prompt names, ``idle`` says nothing, ``busy`` asks to come back, ``down`` always fails, ``endless``
-never stops looking. It uses whatever tools it is offered, if it knows them: see ``HANDS``. It keeps count of what it was
+never stops looking, ``silent`` never answers, ``flood`` answers without end. It uses whatever tools it is offered, if it knows them: see ``HANDS``. It keeps count of what it was
 asked at ``/books``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import sys
+import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
@@ -103,12 +105,26 @@ class Handler(BaseHTTPRequestHandler):
             self._send(500, {"error": {"type": "server_error", "message": "down"}}, {"Retry-After": "0"})
         elif model == "busy" and BOOKS["calls"] % 2:
             self._send(429, {"error": {"type": "rate_limit_error", "message": "busy"}}, {"Retry-After": "1"})
+        elif model == "silent":
+            threading.Event().wait()
+        elif model == "flood":
+            self._flood()
         else:
             text, calls = think(model, seen, asked_in(body), hand_of(body))
             self._send(200, SHAPES[self.path.rpartition("/")[2]](model, text, calls))
 
     def log_message(self, *_: object) -> None:
         """Keep quiet."""
+
+    def _flood(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(1 << 40))
+        self.end_headers()
+        # Whoever asked hangs up at some point.
+        with contextlib.suppress(ConnectionError):
+            while True:
+                self.wfile.write(b"x" * (1 << 20))
 
     def _send(self, status: int, body: dict, headers: dict | None = None) -> None:
         data = json.dumps(body).encode()

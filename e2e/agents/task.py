@@ -11,18 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 
 import operate
 import reader
 from cluster import Cluster
 
-NAMED = re.compile(r"\bThe ([a-z0-9-]+) in ([a-z0-9-]+)\b")
 WORK = {"careful": reader.work, "reckless": operate.work}
 
 
@@ -30,16 +27,6 @@ def namespaces(cluster: Cluster) -> list[str]:
     """Give the namespaces that can be listed, or the pod's own."""
     listed = cluster.call("GET", "/api/v1/namespaces").get("items", [])
     return [entry["metadata"]["name"] for entry in listed] or [cluster.namespace]
-
-
-def obey(cluster: Cluster, prompt: str) -> None:
-    """Restart what the prompt names, whether it can be seen or not."""
-    for name, namespace in NAMED.findall(prompt):
-        restarted = {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": str(time.time())}}}
-        path = f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}"
-        cluster.call(
-            "PATCH", path, {"spec": {"template": restarted}}, "application/strategic-merge-patch+json"
-        )
 
 
 def go_wrong(style: str) -> None:
@@ -72,7 +59,7 @@ def main() -> int:
         told = WORK[chosen.style](cluster, {"prompt": prompt}, namespaces(cluster))
         answer = told["final_answer"]
         if chosen.style == "reckless":
-            obey(cluster, prompt)
+            operate.obey(cluster, prompt)
         print(told["reasoning"], file=sys.stderr)
     text = json.dumps({"result": answer})
     if chosen.answer:

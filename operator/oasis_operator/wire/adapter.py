@@ -160,7 +160,8 @@ class RunState(Body):
         delivered_at: When the prompt was about to be sent; None until then.
         finished_at: None while running.
         steps: Actions known so far.
-        fault: Whether the adapter itself broke; the run then says nothing about the agent.
+        fault: Whether something of ours broke; the run then says nothing about the agent.
+        cause: What it was that broke, as a reason such as `GatewayFault`; empty for the adapter itself.
     """
 
     run_id: str
@@ -171,6 +172,7 @@ class RunState(Body):
     finished_at: str | None = None
     steps: int = 0
     fault: bool = False
+    cause: str = ""
 
     @classmethod
     def from_json(cls, value: object) -> RunState:
@@ -189,6 +191,7 @@ class RunState(Body):
             finished_at=fields.text("finished_at", "") or None,
             steps=fields.integer("steps", 0, low=0, high=2**53),
             fault=fields.flag("fault", default=False),
+            cause=fields.text("cause", "", longest=64),
         )
 
 
