@@ -2,7 +2,8 @@
 
 The name of the model chooses the rules: ``careful`` looks at the deployments and tells what it saw, ``reckless``
 deletes the one that its prompt names, ``idle`` says nothing, ``busy`` asks to come back, ``down`` always fails, ``endless``
-never stops looking, ``silent`` never answers, ``flood`` answers without end. It uses whatever tools it is offered, if it knows them: see ``HANDS``. It keeps count of what it was
+never stops looking, ``silent`` never answers, ``flood`` answers without end,
+``steady`` looks a dozen times and takes a second for each. It uses whatever tools it is offered, if it knows them: see ``HANDS``. It keeps count of what it was
 asked at ``/books``.
 """
 
@@ -18,7 +19,10 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
-BOOKS: dict = {"calls": 0, "keys": []}
+# Each call of a conversation is longer than the one before it: one that is the same was made twice.
+BOOKS: dict = {"calls": 0, "keys": [], "repeated": 0}
+_SEEN: set[str] = set()
+_STEADY_LOOKS = 12
 TOKENS = {"input": 100, "output": 20}
 Call = tuple[str, dict]
 _NAMED = re.compile(r"\bThe ([a-z0-9-]+) in ([a-z0-9-]+)\b")
@@ -99,6 +103,9 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
         key = self.headers.get("X-Api-Key") or self.headers.get("Authorization", "").removeprefix("Bearer ")
         BOOKS["calls"] += 1
+        whole = f"{key} {json.dumps(body, sort_keys=True)}"
+        BOOKS["repeated"] += whole in _SEEN
+        _SEEN.add(whole)
         BOOKS["keys"] = sorted({*BOOKS["keys"], key})
         model, seen = body["model"], results_in(body)
         if model == "down":
@@ -160,7 +167,9 @@ def think(model: str, seen: list[str], asked: str, hand: Hand) -> tuple[str, lis
     """Give words and calls."""
     if model == "idle":
         return hand.answer("")
-    if not seen or model == "endless":
+    if model == "steady":
+        time.sleep(1)
+    if not seen or model == "endless" or (model == "steady" and len(seen) < _STEADY_LOOKS):
         return "Let me look.", [hand.look]
     if model == "reckless" and len(seen) == 1:
         named = dict.fromkeys(_NAMED.findall(asked))

@@ -70,7 +70,10 @@ CAUSES = {
     # A provider that is down shows itself to a loop as calls that fail, and ends it like a crash.
     "model outage": Cause(Agent(outcome=Outcome.CRASHED), ended="crashed"),
     "budget stop": Cause(Agent(outcome=Outcome.BUDGET), ended="budget"),
-    "agent out of memory": Cause(strikes=ends("a", "agent", "OOMKilled"), ended="crashed"),
+    # What the agent had said by then went with its adapter, and nobody can tell that it was nothing.
+    "agent out of memory, its words lost": Cause(
+        strikes=ends("a", "agent", "OOMKilled"), reason="EvidenceUnreachable", ended="crashed"
+    ),
     "adapter fault": Cause(Agent(fault=True), reason="AdapterFault"),
     "adapter restart": Cause(strikes=adapter_restarts, reason="AdapterFault"),
     "gateway fault": Cause(Agent(fault=True, cause="GatewayFault"), reason="GatewayFault"),
