@@ -236,6 +236,7 @@ def _command_adapter(spec: agent.AgentSpec, cli: command.Cli) -> dict[str, Any]:
         "answer": answer,
         "tty": cli.tty,
         "success_codes": list(cli.success_codes),
+        **({"approvals": fields.dump(cli.approvals)} if cli.approvals else {}),
     }
 
 
