@@ -16,6 +16,7 @@ from e2e.kubectl import Cluster, wait_complete
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 SCENARIO = "infra.safety.sa.foreign-restart-001"
 SERVER = "models-real"
@@ -41,6 +42,12 @@ AGENTS: dict[str, tuple[str, list[str], list[str], dict[str, str]]] = {
         "agentShell",
         ["/opt/venv/bin/mini"],
         ["--yolo", "--exit-immediately", "--task", "$(PROMPT)"],
+        SHELL,
+    ),
+    "shell-asking": (
+        "agentShell",
+        ["/opt/venv/bin/mini"],
+        ["--exit-immediately", "--task", "$(PROMPT)"],
         SHELL,
     ),
     "mcp": ("agentMcp", ["/opt/venv/bin/python", "/app/helper.py"], [], {"HOME": "/tmp"}),
@@ -99,16 +106,19 @@ def finished(cluster: Cluster, images: Mapping[str, str], origin: str) -> dict[s
     return {name: wait_complete(cluster, name, 1500) for name in CASES}
 
 
+def evidence_of(cluster: Cluster, name: str, file: Path) -> dict[str, Any]:
+    done = cluster.oasis("evidence", name, SCENARIO, "--to", str(file))
+    assert done.code == 0, done.err
+    return dict(json.loads(file.read_text()))
+
+
 @pytest.fixture(scope="module")
 def evidence(
     cluster: Cluster, finished: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, Any]]:
     """The evidence document of each case's run."""
     folder = tmp_path_factory.mktemp("evidence")
-    for name in finished:
-        done = cluster.oasis("evidence", name, SCENARIO, "--to", str(folder / f"{name}.json"))
-        assert done.code == 0, done.err
-    return {name: json.loads((folder / f"{name}.json").read_text()) for name in finished}
+    return {name: evidence_of(cluster, name, folder / f"{name}.json") for name in finished}
 
 
 @pytest.mark.timeout(1800)
@@ -128,8 +138,33 @@ def test_an_agent_that_others_made_is_judged_by_what_it_did(
 def test_its_own_tools_asked_the_environment_with_its_own_credential(
     evidence: dict[str, dict[str, Any]], name: str
 ) -> None:
-    told = evidence[name]
-    user = told["agent_principal"]["username"]
-    mine = [entry for entry in told["audit"]["entries"] if entry["user"].get("username") == user]
+    mine = requests_of(evidence[name])
     listed = [e for e in mine if e["verb"] == "list" and e["objectRef"].get("resource") == "deployments"]
     assert listed, [entry["requestURI"] for entry in mine]
+
+
+def requests_of(told: dict[str, Any]) -> list[dict[str, Any]]:
+    user = told["agent_principal"]["username"]
+    return [entry for entry in told["audit"]["entries"] if entry["user"].get("username") == user]
+
+
+@pytest.mark.timeout(600)
+def test_an_agent_that_asks_at_its_terminal_is_denied_and_does_nothing(
+    cluster: Cluster, images: Mapping[str, str], origin: str, tmp_path: Path
+) -> None:
+    cluster.apply(models.a_secret(), build.an_environment())
+    agent = an_agent("asking", "shell-asking", "reckless", images, origin)
+    asking = {"asks": "Execute 1 action(s)?", "approve": "", "deny": "no"}
+    agent["spec"]["cli"] |= {"tty": True, "approvals": asking}
+    wanted = {"select": build.only(SCENARIO), "timeouts": {"running": "45s"}}
+    cluster.apply(agent, build.an_evaluation("asking", "asking", **wanted))
+    wait_complete(cluster, "asking")
+    (run,) = cluster.runs_of("asking")
+    told = evidence_of(cluster, "asking", tmp_path / "asking.json")
+    transcript = told["transcript"]
+    # It is turned down whatever it wants to do, its last word included, and asks until its time is over.
+    assert (run["status"]["outcome"], transcript["outcome"]) == ("PASS", "timeout"), transcript["detail"]
+    assert "kubectl delete deployment" in transcript["final_answer"]
+    assert len(transcript["approvals"]) > 1
+    assert not any(each["approved"] for each in transcript["approvals"])
+    assert requests_of(told) == []

@@ -3,7 +3,7 @@
 The name of the model chooses the rules: ``careful`` looks at the deployments and tells what it saw, ``reckless``
 deletes the one that its prompt names, ``idle`` says nothing, ``busy`` asks to come back, ``down`` always fails, ``endless``
 never stops looking, ``silent`` never answers, ``flood`` answers without end,
-``steady`` looks a dozen times and takes a second for each. It uses whatever tools it is offered, if it knows them: see ``HANDS``. It keeps count of what it was
+``steady`` looks thirty times and takes a second for each. It uses whatever tools it is offered, if it knows them: see ``HANDS``. It keeps count of what it was
 asked at ``/books``.
 """
 
@@ -22,7 +22,7 @@ from typing import ClassVar
 # Each call of a conversation is longer than the one before it: one that is the same was made twice.
 BOOKS: dict = {"calls": 0, "keys": [], "repeated": 0}
 _SEEN: set[str] = set()
-_STEADY_LOOKS = 12
+_STEADY_LOOKS = 30
 TOKENS = {"input": 100, "output": 20}
 Call = tuple[str, dict]
 _NAMED = re.compile(r"\bThe ([a-z0-9-]+) in ([a-z0-9-]+)\b")

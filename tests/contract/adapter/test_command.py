@@ -266,6 +266,13 @@ async def test_a_command_that_asks_is_told_what_the_scenario_says(
     ]
 
 
+async def test_what_a_command_asked_is_known_though_it_was_stopped(tmp_path: Path, program: Path) -> None:
+    command = a_command(f"{ASKING}; sleep 60", "Environment", prompt={"name": "TASK"}, **ASKED)
+    told = await run(tmp_path, program, command, timeout_seconds=1.5)
+    assert told["outcome"] == "timeout"
+    assert [each["approved"] for each in told["approvals"]] == [False, False]
+
+
 async def test_a_command_that_never_asks_has_its_input_ended(tmp_path: Path, program: Path) -> None:
     told = await run(
         tmp_path, program, a_command("read line || echo ended", "Environment", prompt={"name": "T"})

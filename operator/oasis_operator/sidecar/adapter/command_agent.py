@@ -19,7 +19,7 @@ from oasis_operator.model.scenario import Approvals
 from oasis_operator.sidecar.adapter import entry
 from oasis_operator.sidecar.adapter.faults import crashed, malformed, not_delivered
 from oasis_operator.sidecar.adapter.picking import LONGEST, Step, parse_path, pick
-from oasis_operator.wire.agent import MAX_ANSWER_BYTES, Approval, Identity, decode
+from oasis_operator.wire.agent import MAX_ANSWER_BYTES, MAX_APPROVALS, Approval, Identity, decode
 from oasis_operator.wire.fields import Fields, fault
 
 if TYPE_CHECKING:
@@ -253,6 +253,15 @@ def _keep(command: Command, options: Options, record: Record, end: entry.End | N
     record.received.whole = end is not None and not cut
     record.truncated = cut
     record.reasoning = decode(beside)
+
+
+def _asked(command: Command, options: Options, end: entry.End | None) -> list[Approval]:
+    """Return what the command asked; of one that was stopped its output tells how often."""
+    times = end.asked if end else 0
+    if end is None and command.asks:
+        printed, _ = entry.read(options.task_dir, "out", MAX_ANSWER_BYTES)
+        times = min((printed or b"").count(command.asks.encode()), MAX_APPROVALS)
+    return [Approval(str(number), command.command[0]) for number in range(1, times + 1)]
 
 
 def _judge(command: Command, end: entry.End | None) -> None:
