@@ -154,10 +154,7 @@ class CommandAgent:
             end = None if told is None else entry.read_end(told)
         finally:
             _keep(command, task.options, record, end)
-            asked = [
-                Approval(str(number + 1), command.command[0]) for number in range(end.asked if end else 0)
-            ]
-            record.decide(asked, task.request.approvals)
+            record.decide(_asked(command, task.options, end), task.request.approvals)
         _judge(command, end)
         _answer(command, end, record)
 
