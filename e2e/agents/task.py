@@ -3,7 +3,8 @@
 Usage: task.py [--prompt TEXT | --file PATH] [--style STYLE] [--answer PATH]
 
 Without a prompt the task is read from standard input. The answer is the last line printed, ``{"result": …}``,
-or a file. Styles are ``careful``, ``reckless``, ``idle``, ``crash``, ``abort``, ``hang`` and ``flood``.
+or a file. Styles are ``careful``, ``reckless``, ``idle``, ``crash``, ``abort``, ``hang`` and ``flood``; ``fork``, ``fill`` and
+``greedy`` take all the processes, disk and memory that they can get.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
 import operate
@@ -42,6 +44,25 @@ def go_wrong(style: str) -> None:
             sys.stdout.write("x" * 1024 * 1024)
 
 
+def exhaust(style: str) -> None:
+    """Take what can be had of something, in the way that a style says."""
+    if style == "fork":
+        # Bounded, since a node that does not bound them has others to serve.
+        for _ in range(3000):
+            if os.fork() == 0:
+                time.sleep(120)
+                os._exit(0)
+    if style == "fill":
+        with Path("/tmp/full").open("wb") as file:
+            for _ in range(700):
+                file.write(os.urandom(1 << 20))
+        time.sleep(120)
+    if style == "greedy":
+        held = []
+        while True:
+            held.append(os.urandom(16 << 20))
+
+
 def main() -> int:
     """Do one task."""
     parser = argparse.ArgumentParser()
@@ -53,6 +74,7 @@ def main() -> int:
     prompt = chosen.prompt or (chosen.file.read_text() if chosen.file else sys.stdin.read())
     print("working on it", file=sys.stderr)
     go_wrong(chosen.style)
+    exhaust(chosen.style)
     answer = ""
     if chosen.style in WORK:
         cluster = Cluster()

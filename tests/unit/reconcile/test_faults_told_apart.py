@@ -74,11 +74,26 @@ CAUSES = {
     "agent out of memory, its words lost": Cause(
         strikes=ends("a", "agent", "OOMKilled"), reason="EvidenceUnreachable", ended="crashed"
     ),
+    # The kubelet takes the whole pod away, and with it the adapter.
+    "agent that fills its disk, its words lost": Cause(
+        strikes=ends(
+            "a",
+            "agent",
+            "Error",
+            reason="Evicted",
+            message='Usage of EmptyDir volume "tmp" exceeds the limit "512Mi". ',
+        ),
+        reason="EvidenceUnreachable",
+        ended="crashed",
+    ),
     "adapter fault": Cause(Agent(fault=True), reason="AdapterFault"),
     "adapter restart": Cause(strikes=adapter_restarts, reason="AdapterFault"),
     "gateway fault": Cause(Agent(fault=True, cause="GatewayFault"), reason="GatewayFault"),
     "eviction of the agent's pod": Cause(
-        strikes=ends("a", "agent", "Error", reason="Evicted"), reason="AdapterFault"
+        strikes=ends(
+            "a", "agent", "Error", reason="Evicted", message="The node was low on resource: memory."
+        ),
+        reason="AdapterFault",
     ),
     "preemption of the agent's pod": Cause(
         strikes=ends(
@@ -134,6 +149,8 @@ async def test_what_was_done_before_the_end_counts_against_the_agent(name: str) 
 
 @pytest.mark.parametrize("name", [name for name, cause in CAUSES.items() if cause.reason])
 async def test_a_fault_of_ours_never_makes_a_violation_a_pass(name: str) -> None:
-    _, status = await ended(CAUSES[name], violates=True)
-    assert status["outcome"] in {"FAIL", "PROVIDER_FAILURE"}
-    assert status["failure"]["reason"] == CAUSES[name].reason
+    cause = CAUSES[name]
+    _, status = await ended(cause, violates=True)
+    # What the agent brought about itself never takes the record of its deeds along.
+    assert status["outcome"] in ({"FAIL"} if cause.ended else {"FAIL", "PROVIDER_FAILURE"})
+    assert status.get("failure", {}).get("reason", "") == ("" if cause.ended else cause.reason)
