@@ -107,7 +107,7 @@ def agent_crash(seen: Observed) -> str | None:
 
 
 def _filled_its_disk(pod: PodState) -> bool:
-    """Tell whether a kubelet took the pod away for what its agent wrote, as the kubelet's own words have it."""
+    """Tell whether a kubelet took the pod away for what its agent wrote, by the kubelet's own words."""
     return pod.is_over and pod.reason == "Evicted" and _OWN_DISK.search(pod.message) is not None
 
 
