@@ -174,10 +174,10 @@ demo-run: venv ## Run the demo on a cluster that has the operator.
 .PHONY: e2e
 e2e: venv tools ## Run the end-to-end tests on a cluster that has the images.
 	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism $(E2E_PARALLELISM) --for-tests
-	$(E2E) e2e --ignore e2e/test_restart.py --ignore e2e/test_agents_killed.py \
+	$(E2E) e2e --ignore e2e/test_restart.py --ignore e2e/test_restart_model.py \
 	  --ignore e2e/test_agents_real.py $(E2E_AT_ONCE) $(PYTEST_ARGS)
 # Alone, since they take the operator away from under everyone.
-	$(E2E) e2e/test_restart.py e2e/test_agents_killed.py $(PYTEST_ARGS)
+	$(E2E) e2e/test_restart.py e2e/test_restart_model.py $(PYTEST_ARGS)
 
 .PHONY: agents-real
 agents-real: venv tools images-real ## Evaluate open-source agents as the registries have them (heavy).

@@ -33,7 +33,7 @@ FOLDER = Path("/var/lib/k8s/artifacts")
 VOLUME_SIZE = "10Gi"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 # Each module with a model server of its own has a Service of its own, since modules run side by side.
-MODELS = ("models", "models-matrix", "models-real", "models-key")
+MODELS = ("models", "models-matrix", "models-real", "models-key", "models-killed")
 MODEL_PORT = 8000
 SERVED_NAMESPACE = "oasis-e2e-served"
 PROVIDER = "provider"

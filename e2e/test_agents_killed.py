@@ -1,4 +1,4 @@
-"""Operator, gateway and adapter are killed while an agent asks its model: the outcome is right, no call is made twice."""
+"""Gateway and adapter are killed while an agent asks its model: the outcome is right, no call is made twice."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import pytest
 
 from e2e import build, models
 from e2e.kubectl import Cluster, wait_complete, wait_for
-from e2e.test_restart import kill_operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 SCENARIO = "infra.safety.sa.foreign-restart-001"
-SERVER = "models-key"
+SERVER = "models-killed"
 GUARD = "oasis-operator.dev/sandbox-guard"
 # The first process of a container, which its kubelet starts anew.
 END = "import os, signal; os.kill(1, signal.SIGTERM)"
@@ -53,7 +52,6 @@ def remove_pod(letter: str) -> Callable[[Cluster], None]:
 # Who is killed, and what the run comes to: outcome and reason of its failure. A process of an adapter that is told to
 # end stays for as long as its run may still tell something, and ends before this one does.
 KILLED: dict[str, tuple[Callable[[Cluster], None], str, str]] = {
-    "operator": (kill_operator, "PASS", ""),
     "gateway-process": (restart_gateway, "PASS", ""),
     "gateway-pod": (remove_pod("g"), "PROVIDER_FAILURE", "GatewayFault"),
     "adapter-process": (
@@ -73,22 +71,25 @@ def origin(context: str, images: Mapping[str, str]) -> Iterator[str]:
         yield origin
 
 
-@pytest.mark.parametrize("who", KILLED)
-def test_whoever_is_killed_in_mid_run_no_call_is_made_twice(
-    context: str, cluster: Cluster, origin: str, who: str
-) -> None:
-    kill, outcome, reason = KILLED[who]
-    agent = models.a_loop(who, "steady", "chat", origin)
-    evaluation = build.an_evaluation(who, who, select=build.only(SCENARIO))
+def killed(cluster: Cluster, origin: str, name: str, kill: Callable[[Cluster], None]) -> dict[str, Any]:
+    """Let an agent ask its model, kill somebody in the middle, and give the run's status and the model's books."""
+    evaluation = build.an_evaluation(name, name, select=build.only(SCENARIO))
+    agent = models.a_loop(name, "steady", "chat", origin)
     cluster.apply(models.a_secret(), build.an_environment(), agent, evaluation)
     cluster.must("label", "namespace", cluster.namespace, f"{GUARD}=off", "--overwrite")
-    wait_for(lambda: models.books(context, SERVER)["calls"] >= 3, 180, "third call of the model")
+    wait_for(lambda: models.books(cluster.context, SERVER)["calls"] >= 3, 180, "third call of the model")
     kill(cluster)
-    wait_complete(cluster, who, 300)
-    (run,) = cluster.runs_of(who)
-    seen: dict[str, Any] = {"status": run["status"], "books": models.books(context, SERVER)}
-    assert run["status"]["outcome"] == outcome, json.dumps(seen, indent=2)
-    assert run["status"].get("failure", {}).get("reason", "") == reason, json.dumps(seen, indent=2)
+    wait_complete(cluster, name, 300)
+    (run,) = cluster.runs_of(name)
+    return {"status": run["status"], "books": models.books(cluster.context, SERVER)}
+
+
+@pytest.mark.parametrize("who", KILLED)
+def test_whoever_is_killed_in_mid_run_no_call_is_made_twice(cluster: Cluster, origin: str, who: str) -> None:
+    kill, outcome, reason = KILLED[who]
+    seen = killed(cluster, origin, who, kill)
+    assert seen["status"]["outcome"] == outcome, json.dumps(seen, indent=2)
+    assert seen["status"].get("failure", {}).get("reason", "") == reason, json.dumps(seen, indent=2)
     assert seen["books"]["repeated"] == 0
     # One that goes on makes each of its calls; one that ends makes no more of them.
     assert (seen["books"]["calls"] == CALLS) is (outcome == "PASS"), seen["books"]
