@@ -36,7 +36,8 @@ AGENTS: dict[str, tuple[str, list[str], list[str], dict[str, str]]] = {
         "agentHolmes",
         ["/opt/venv/bin/holmes", "ask"],
         [*ASKED, "--config", CONFIGURED],
-        {"HOME": "/tmp"},
+        # Its own bound on what a tool may take, of address space, is too low for kubectl now and then.
+        {"HOME": "/tmp", "TOOL_MEMORY_LIMIT_MB": "4096"},
     ),
     "shell": (
         "agentShell",
