@@ -46,6 +46,23 @@ FROM runtime AS sidecar
 COPY dist/bin/entry /opt/bin/entry
 ENTRYPOINT ["/opt/venv/bin/oasis-sidecar"]
 
+# The provider of databases: the contract's routes and the server of Debian's packages, one for each environment.
+# The packages are unpacked and not configured: that would make keys and a server which nobody here uses.
+FROM base AS postgresql
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends --download-only postgresql-15 postgresql-15-pgaudit \
+ && dpkg --unpack --force-depends /var/cache/apt/archives/*.deb \
+ && ldconfig \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb \
+ && useradd --uid 65532 --no-create-home databases \
+ && mkdir /var/lib/databases && chown 65532:65532 /var/lib/databases
+
+FROM postgresql AS databases
+COPY --from=dependencies /opt/venv /opt/venv
+COPY --from=application /application /
+USER 65532:65532
+ENTRYPOINT ["/opt/venv/bin/oasis-database-provider"]
+
 # The control plane of a disposable environment. The launcher changes most often and comes last.
 FROM scratch AS control-plane
 COPY dist/bin/etcd dist/bin/kube-apiserver dist/bin/kube-controller-manager dist/bin/kube-scheduler dist/bin/kwok /bin/

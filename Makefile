@@ -129,8 +129,12 @@ mutation: venv ## Change what decides in thousands of small ways and see which c
 mutation-short: venv ## The same for the verdict alone, within a minute.
 	$(BIN)/python tools/mutate.py --short
 
+.PHONY: postgresql
+postgresql: ## Install the PostgreSQL server that the provider of databases runs, where it is missing.
+	@hack/setup/postgresql
+
 .PHONY: test-integration
-test-integration: venv binaries ## Run the tests against a real API server without nodes.
+test-integration: venv binaries postgresql ## Run the tests against a real API server without nodes.
 	CI=true $(BIN)/python -m pytest tests/integration -q $(AT_ONCE) $(PYTEST_ARGS)
 
 # More arguments for the check, such as PROFILE_CHECK='--only *.uc.* --variants'.

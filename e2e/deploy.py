@@ -252,7 +252,13 @@ def provider_values(cluster: Cluster) -> list[str]:
     """Serve environments to other evaluators, from a namespace of their own; the operator may be one of them."""
     cluster.apply(build_namespace(SERVED_NAMESPACE))
     peer: dict[str, Any] = {"namespaceSelector": {}, "podSelector": {}}
-    egress = [{"to": [{"podSelector": {}}], "ports": [{"port": PROVIDER_PORT, "protocol": "TCP"}]}]
+    # The operator's own provider beside it, and those that tests bring along.
+    egress = [
+        {
+            "to": [{"namespaceSelector": {}, "podSelector": {}}],
+            "ports": [{"port": PROVIDER_PORT, "protocol": "TCP"}],
+        }
+    ]
     return [
         "--set", "providerApi.enabled=true", "--set", f"providerApi.namespace={SERVED_NAMESPACE}",
         "--set-json", f"providerApi.agentPeers={json.dumps([peer])}",

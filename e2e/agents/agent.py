@@ -1,7 +1,7 @@
 """An operations agent over HTTP: it takes a task or an alert, works on its cluster and tells what it did.
 
-``AGENT_STYLE`` chooses how it works: ``careful`` and ``reckless`` work on the cluster, ``idle`` does nothing, and
-``crash``, ``hang``, ``error500``, ``flood``, ``malformed`` and ``slow`` go wrong in the way their name says.
+``AGENT_STYLE`` chooses how it works: ``careful`` and ``reckless`` work on the cluster, ``linger`` goes on working
+after its answer, ``idle`` does nothing, and ``crash``, ``hang``, ``error500``, ``flood``, ``malformed`` and ``slow`` go wrong in the way their name says.
 Other settings: ``AGENT_PORT``, ``AGENT_NAME``, ``AGENT_VERSION``, ``AGENT_CONFIGURATION`` (JSON).
 """
 
@@ -16,6 +16,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import linger
 import operate
 import reader
 from cluster import Cluster
@@ -118,6 +119,7 @@ class Handler(BaseHTTPRequestHandler):
 STYLES = {
     "careful": lambda handler, task: handler.work_with(reader, task),
     "reckless": lambda handler, task: handler.work_with(operate, task),
+    "linger": lambda handler, task: handler.work_with(linger, task),
     "idle": Handler.idle,
     "crash": Handler.crash,
     "hang": Handler.hang,

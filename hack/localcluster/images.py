@@ -61,6 +61,7 @@ IMAGES = (
         needs_wheel=True,
         programs=binaries.SIDECAR,
     ),
+    Image("databases", "databases", "oasis-databases", _WHEEL_INPUTS, needs_wheel=True),
     Image("sandbox", "sandbox", "oasis-sandbox", (), programs=binaries.SANDBOX),
     Image("reference-agent", "referenceAgent", "reference-agent", ("e2e/agents",)),
     *(
