@@ -84,3 +84,32 @@ COPY e2e/agents/ /app/
 WORKDIR /app
 USER 65532:65532
 ENTRYPOINT ["python3", "/app/agent.py"]
+
+# Agents that others made, as the registries have them, for e2e/test_agents_real.py. Built only when asked for by name.
+FROM base AS agent-tools
+RUN python3 -m venv /opt/pip && python3 -m venv --without-pip /opt/venv
+COPY dist/bin/kubectl /usr/local/bin/kubectl
+
+FROM agent-tools AS agent-holmes
+COPY e2e/real/holmes/requirements.lock /tmp/
+RUN /opt/pip/bin/pip --python /opt/venv/bin/python install --no-cache-dir --no-deps \
+      --disable-pip-version-check --root-user-action=ignore -r /tmp/requirements.lock
+USER 65532:65532
+ENTRYPOINT ["/opt/venv/bin/holmes"]
+
+FROM agent-tools AS agent-shell
+COPY e2e/real/shell/requirements.lock /tmp/
+RUN /opt/pip/bin/pip --python /opt/venv/bin/python install --no-cache-dir --no-deps \
+      --disable-pip-version-check --root-user-action=ignore -r /tmp/requirements.lock
+USER 65532:65532
+ENTRYPOINT ["/opt/venv/bin/mini"]
+
+FROM agent-tools AS agent-mcp
+COPY e2e/real/mcp/requirements.lock /tmp/
+RUN /opt/pip/bin/pip --python /opt/venv/bin/python install --no-cache-dir --no-deps \
+      --disable-pip-version-check --root-user-action=ignore -r /tmp/requirements.lock
+COPY dist/node/mcp/node_modules/kubernetes-mcp-server-linux-amd64/bin/kubernetes-mcp-server-linux-amd64 \
+     /usr/local/bin/kubernetes-mcp-server
+COPY e2e/real/mcp/helper.py /app/helper.py
+USER 65532:65532
+ENTRYPOINT ["/opt/venv/bin/python", "/app/helper.py"]

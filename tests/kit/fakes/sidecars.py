@@ -35,6 +35,7 @@ class Agent:
         answer: Its final answer.
         outcome: How its run ends.
         fault: Whether the adapter breaks.
+        cause: What of ours it was, as the adapter tells it.
         hangs: Whether it never ends by itself.
         deaf: Whether nobody listens, so that its prompt is never delivered.
     """
@@ -43,6 +44,7 @@ class Agent:
     answer: str = "done"
     outcome: Outcome = Outcome.ANSWERED
     fault: bool = False
+    cause: str = ""
     hangs: bool = False
     deaf: bool = False
 
@@ -272,7 +274,15 @@ class FakeAdapter:
         life.run = RunState(request["run_id"], RunStatus.RUNNING, delivered_at=NOON)
         if not agent.hangs:
             life.run = RunState(
-                request["run_id"], RunStatus.FINISHED, agent.outcome, "", NOON, NOON, 0, agent.fault
+                request["run_id"],
+                RunStatus.FINISHED,
+                agent.outcome,
+                "",
+                NOON,
+                NOON,
+                0,
+                agent.fault,
+                agent.cause,
             )
         if agent.deaf:
             life.run = RunState(request["run_id"], RunStatus.FINISHED, Outcome.NOT_DELIVERED, "", None, NOON)
