@@ -38,6 +38,7 @@ class Agent:
         cause: What of ours it was, as the adapter tells it.
         hangs: Whether it never ends by itself.
         deaf: Whether nobody listens, so that its prompt is never delivered.
+        usage: What its model took, None without one behind the gateway.
     """
 
     audit: tuple[Mapping[str, Any], ...] = ()
@@ -47,6 +48,7 @@ class Agent:
     cause: str = ""
     hangs: bool = False
     deaf: bool = False
+    usage: Mapping[str, Any] | None = None
 
 
 @dataclass
@@ -357,4 +359,5 @@ def _transcript(agent: Agent) -> dict[str, Any]:
         "final_answer": agent.answer,
         "model": "",
         "truncated": False,
+        **({"usage": dict(agent.usage)} if agent.usage is not None else {}),
     }
