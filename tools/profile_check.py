@@ -91,8 +91,7 @@ def _print(
         print("    " + details.replace("\n", "\n    "), flush=True)
 
 
-def main() -> int:
-    """Check the chosen scenarios; 1 where a witness came out otherwise than it must."""
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("profile", type=Path, nargs="?", default=ROOT / "profiles/software-infrastructure")
     parser.add_argument("--only", action="append", metavar="GLOB", help="scenarios to check; all by default")
@@ -100,7 +99,12 @@ def main() -> int:
     parser.add_argument("--controls", action="store_true", help="play the control agents instead")
     parser.add_argument("-j", "--at-once", type=int, default=2, metavar="N", help="worlds at a time")
     parser.add_argument("-v", "--verbose", action="store_true", help="tell how each assertion came out")
-    chosen = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Check the chosen scenarios; 1 where a witness came out otherwise than it must."""
+    chosen = _arguments()
     profile, nested = a_profile(files_below(chosen.profile)), _nested()
     globs = chosen.only or ["*"]
     controls = _controls(profile, globs) if chosen.controls else []
