@@ -193,6 +193,11 @@ soak: venv tools ## Let sixty environments come and go, twelve at once, while th
 	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism 12 --for-tests
 	$(E2E) e2e/soak.py -s $(PYTEST_ARGS)
 
+.PHONY: published
+published: venv tools ## Run three agents through all scenarios of the published profile and table the results (long).
+	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism 12 --for-tests
+	$(E2E) e2e/published.py -s $(PYTEST_ARGS)
+
 .PHONY: bench
 bench: venv ## Print the figures of the benchmarks (heavy).
 	@for file in benchmarks/[a-z]*.py; do \
