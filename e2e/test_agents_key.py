@@ -33,6 +33,19 @@ request = urllib.request.Request(
 )
 print(urllib.request.urlopen(request).read().decode())
 """
+# Asks one route without a right to it; prints the status, or that nobody answered.
+KNOCK = """
+import ssl, sys, urllib.error, urllib.request
+trust = ssl.create_default_context()
+trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
+request = urllib.request.Request(sys.argv[1], method=sys.argv[2], headers={"Authorization": "Bearer " + sys.argv[3]})
+try:
+    print(urllib.request.urlopen(request, context=trust, timeout=5).status)
+except urllib.error.HTTPError as error:
+    print(error.code)
+except OSError:
+    print("nobody")
+"""
 # Walks files, variables and arguments of processes; prints where the words, given backwards, are found.
 SEARCH = """
 import os, sys
@@ -154,6 +167,25 @@ def test_no_file_and_no_variable_of_a_pod_holds_the_key_but_the_gateways_mount(a
     assert set(searched) == set(PYTHONS)
     assert searched.pop("gateway") == {"model-api-key"}
     assert not any(searched.values()), searched
+
+
+@pytest.mark.parametrize("token", ["unset", "r.0000", "some-key"])
+def test_the_agent_gets_nothing_from_the_control_routes_beside_it(asking: Cluster, token: str) -> None:
+    pods = {pod["metadata"]["name"][0]: pod for pod in asking.items("pods")}
+    agent = pods["a"]["metadata"]["name"]
+
+    def knock(address: str, method: str = "GET") -> str:
+        inside = ("exec", agent, "-c", "agent", "--", "python3", "-c", KNOCK, address, method, token)
+        return asking.must(*inside).strip()
+
+    own, gateway = pods["a"]["status"]["podIP"], pods["g"]["status"]["podIP"]
+    for host in ("127.0.0.1", own):
+        for route in ("/v1/state", "/v1/transcript", "/healthz"):
+            assert knock(f"https://{host}:8443{route}") == "nobody"
+    assert knock(f"https://{gateway}:8443/v1/usage") == "401"
+    assert knock(f"https://{gateway}:8443/v1/chat/completions", "POST") == "401"
+    for route in ("/v1/usage", "/v1/run", "/v1/release", "/healthz"):
+        assert knock(f"http://127.0.0.1:8442{route}") == "404"
 
 
 def test_no_evidence_and_nothing_else_that_is_kept_holds_the_key(

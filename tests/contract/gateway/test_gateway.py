@@ -75,7 +75,7 @@ async def a_gateway(
             "GATEWAY_TLS_DIR": str(folder),
             "GATEWAY_KEY_DIR": str(folder),
             "GATEWAY_JOURNAL": str(folder / "journal"),
-            "GATEWAY_CALL_SECONDS": "5",
+            "GATEWAY_CALL_SECONDS": "60",
         }
     )
     journal, upstream = Journal(settings.journal), Upstream(settings)
