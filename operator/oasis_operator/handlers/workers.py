@@ -80,7 +80,7 @@ class Workers:
         except Exception as error:  # noqa: BLE001 - one bad object must never stop the others
             outcome = outcomes.outcome_of(error, key, self._queue.failures(key) + 1)
             if outcome.fact is not None:
-                await outcomes.show(self._kube, self._clock, key, outcome.fact)
+                await outcomes.show(self._kube, self._clock, key, outcome)
         else:
             outcome = outcomes.Outcome("success", after_seconds=requeue.after_seconds)
             for namespace, name in requeue.also:
