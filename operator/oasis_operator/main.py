@@ -38,6 +38,7 @@ from oasis_operator.clients.token_review import TokenReviews
 from oasis_operator.domains import readings_for
 from oasis_operator.handlers import logs, probes, watches
 from oasis_operator.handlers.intake import Intake
+from oasis_operator.handlers.watch_age import WatchAge
 from oasis_operator.handlers.workers import Reconciler, Resync, Workers
 from oasis_operator.provider_api.provisioning import Tools
 from oasis_operator.provider_api.serving import Serving
@@ -58,6 +59,7 @@ from oasis_operator.resources import kinds
 _log = structlog.get_logger(__name__)
 _WORKERS = 8
 _OLD_DRAFT_SECONDS = 24 * 3600
+_RESYNCS_MISSED = 2
 _START_ATTEMPTS = 30
 _START_PAUSE_SECONDS = 2.0
 
@@ -87,6 +89,7 @@ class Parts:
         queue: Keys to look at.
         metrics: Metrics.
         health: What the kubelet is told.
+        age: How far the watches are behind.
         serving: The provider contract for other evaluators, with its certificate; None where it is off.
     """
 
@@ -94,6 +97,7 @@ class Parts:
     queue: KeyQueue
     metrics: Metrics
     health: probes.Health
+    age: WatchAge
     serving: tuple[Serving, ServingCertificate] | None
 
 
@@ -151,7 +155,9 @@ async def build(chosen: settings.Settings, kubeconfig: str, stack: AsyncExitStac
     )
     loop = asyncio.get_running_loop()
     serving = _serving(deps, TokenReviews(client))
-    parts = Parts(deps, KeyQueue(loop.time), metrics, probes.Health(loop.time), serving)
+    age = WatchAge(loop.time)
+    health = probes.Health(loop.time, lambda: age.seconds, _RESYNCS_MISSED * chosen.resync_seconds)
+    parts = Parts(deps, KeyQueue(loop.time), metrics, health, age, serving)
     _measure(parts)
     return parts
 
@@ -174,14 +180,17 @@ async def _run_tasks(parts: Parts, stop: asyncio.Event) -> None:
         deps.kube,
         deps.active,
         chosen.watch_namespaces,
-        chosen.resync_seconds,
         reads_policies=chosen.reads_policies,
+        age=parts.age,
     )
     await _first_look(resync, stop)
     await streaming.sweep(deps)
     workers = Workers(queue, _reconcilers(deps), deps.kube, deps.clock, parts.metrics, _WORKERS)
     stopped = asyncio.create_task(stop.wait())
-    ours = [asyncio.create_task(task) for task in (workers.run(), resync.run(), parts.health.tick())]
+    ours = [
+        asyncio.create_task(task)
+        for task in (workers.run(), resync.run(chosen.resync_seconds), parts.health.tick())
+    ]
     ours.append(asyncio.create_task(_sweep(deps)))
     if parts.serving is not None:
         serving, certificate = parts.serving
@@ -228,8 +237,9 @@ async def _first_look(resync: Resync, stop: asyncio.Event) -> None:
 async def _watch(parts: Parts) -> None:
     """Run kopf."""
     namespaces, reads = parts.deps.settings.watch_namespaces, parts.deps.settings.reads_policies
+    intake = Intake(parts.queue, parts.deps.active, parts.age)
     await kopf.operator(
-        registry=watches.build_registry(Intake(parts.queue, parts.deps.active), reads_policies=reads),
+        registry=watches.build_registry(intake, reads_policies=reads),
         settings=watches.build_settings(watches_whole_cluster=not namespaces),
         # Left to itself kopf asks for the user's name, which the numeric user of the image does not have.
         identity=os.environ.get("HOSTNAME", "oasis-operator"),  # type: ignore[arg-type]  # a NewType kept private
@@ -258,6 +268,7 @@ def _measure(parts: Parts) -> None:
         "oasis_workqueue_longest_running_seconds": lambda: queue.longest_running_seconds,
         "oasis_scenario_runs_active": lambda: float(active.total),
         "oasis_event_loop_lag_seconds": lambda: health.lag_seconds,
+        "oasis_watch_behind_seconds": lambda: parts.age.seconds,
     }
     parts.metrics.gauges(sources)
 

@@ -139,6 +139,7 @@ class Settings:
         images: Images of what the operator starts.
         artifacts_dir: Folder of evidence and reports.
         parallelism: Scenario runs at once over all Evaluations, at least 1.
+        namespace_parallelism: The same in any one namespace; 0 for no limit of its own.
         runtime_class_name: RuntimeClass of sandbox pods where neither Agent nor Environment names one;
             empty means the cluster's default.
         api_server: The host cluster's API server as pods see it; sandboxes must not reach it.
@@ -163,6 +164,7 @@ class Settings:
     watch_namespaces: tuple[str, ...] = ()
     artifacts_dir: str = ARTIFACTS_DIR
     parallelism: int = 4
+    namespace_parallelism: int = 0
     runtime_class_name: str = ""
     api_server: Endpoint = Endpoint(host="", port=443)
     pod_ip: str = ""
@@ -194,6 +196,7 @@ def from_mapping(env: Mapping[str, str]) -> Settings:
         images=_images(reader),
         artifacts_dir=reader.get("ARTIFACTS_DIR", str, ARTIFACTS_DIR),
         parallelism=reader.get("PARALLELISM", _integer(1, 64), 4),
+        namespace_parallelism=reader.get("NAMESPACE_PARALLELISM", _integer(0, 64), 0),
         runtime_class_name=reader.get("RUNTIME_CLASS_NAME", str, ""),
         api_server=_api_server(reader),
         pod_ip=reader.get("POD_IP", str, ""),

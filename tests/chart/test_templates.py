@@ -70,6 +70,7 @@ def test_every_setting_can_be_set_by_a_value(render: Render) -> None:
         watchNamespaces=["two", "one"],
         logLevel="DEBUG",
         parallelism=12,
+        namespaceParallelism=5,
         resyncSeconds=60,
         apiServer={"host": "10.0.0.1", "port": 6443},
         sandbox={
@@ -97,6 +98,7 @@ def test_every_setting_can_be_set_by_a_value(render: Render) -> None:
         pull_secrets=("a", "b"),
     )
     assert seen.watch_namespaces == ("one", "two")
+    assert seen.namespace_parallelism == 5
     assert (seen.log_level, seen.parallelism, seen.resync_seconds) == ("DEBUG", 12, 60)
     assert seen.api_server == settings.Endpoint(host="10.0.0.1", port=6443)
     assert (seen.runtime_class_name, seen.settle_seconds) == ("gvisor", 0)

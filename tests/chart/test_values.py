@@ -22,6 +22,7 @@ REFUSED: dict[str, Manifest] = {
     "a namespace with capitals": {"watchNamespaces": ["Prod"]},
     "a log level that does not exist": {"logLevel": "TRACE"},
     "no parallelism": {"parallelism": 0},
+    "a negative limit of namespaces": {"namespaceParallelism": -1},
     "a timeout with a unit": {"sandbox": {"timeoutsSeconds": {"running": "15m"}}},
     "a stage that does not exist": {"sandbox": {"timeoutsSeconds": {"cleaning": 5}}},
     "a volume of another kind": {"artifacts": {"volume": {"type": "hostPath"}}},

@@ -28,6 +28,8 @@
   value: /var/lib/oasis/artifacts
 - name: OASIS_PARALLELISM
   value: {{ .Values.parallelism | int | quote }}
+- name: OASIS_NAMESPACE_PARALLELISM
+  value: {{ .Values.namespaceParallelism | int | quote }}
 - name: OASIS_WARM_BOOTS
   value: {{ .Values.sandbox.warmBoots | int | quote }}
 - name: OASIS_RUNTIME_CLASS_NAME

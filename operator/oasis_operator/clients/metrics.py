@@ -55,6 +55,7 @@ GAUGES = {
     "oasis_workqueue_longest_running_seconds": "Age of the oldest pass that goes on.",
     "oasis_scenario_runs_active": "Scenario runs that hold a slot.",
     "oasis_event_loop_lag_seconds": "Lateness of the event loop.",
+    "oasis_watch_behind_seconds": "Age of the oldest change that no watch has told of.",
 }
 """Gauges that are read when they are asked for, with their help."""
 

@@ -14,6 +14,7 @@ from oasis_operator.reconcile.queue import Key, KeyQueue
 from oasis_operator.resources import kinds, labels
 
 if TYPE_CHECKING:
+    from oasis_operator.handlers.watch_age import WatchAge
     from oasis_operator.reconcile.active import ActiveRuns
 
 _OWNERS = {
@@ -26,26 +27,25 @@ _OWNERS = {
 class Intake:
     """Turns events into keys."""
 
-    def __init__(self, queue: KeyQueue, active: ActiveRuns) -> None:
-        """Feed `queue` and keep `active` up to date."""
+    def __init__(self, queue: KeyQueue, active: ActiveRuns, age: WatchAge | None = None) -> None:
+        """Feed `queue`, keep `active` up to date and tell `age`, where there is one, of what has arrived."""
         self._queue = queue
         self._active = active
+        self._age = age
         self._users: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
         self._labels: dict[str, Mapping[str, str]] = {}
         self._uses: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {}
-        self.seen = 0
-        """Events so far; a watch that is dead leaves it where it is."""
 
     def evaluation(self, body: Mapping[str, Any], type_: str | None) -> None:
         """An Evaluation was made, changed or deleted."""
-        self.seen += 1
+        self._tell(kinds.EVALUATION, body, type_)
         namespace, name = _where(body)
         self._relate(namespace, name, {} if type_ == "DELETED" else body.get("spec") or {})
         self._queue.add(Key(kinds.EVALUATION.plural, namespace, name))
 
-    def referenced(self, kind: kinds.Kind, body: Mapping[str, Any]) -> None:
+    def referenced(self, kind: kinds.Kind, body: Mapping[str, Any], type_: str | None = None) -> None:
         """An Agent or an Environment was made, changed or deleted."""
-        self.seen += 1
+        self._tell(kind, body, type_)
         namespace, name = _where(body)
         self._queue.add(Key(kind.plural, namespace, name))
         for user in self._users.get((kind.plural, namespace, name), ()):
@@ -53,13 +53,11 @@ class Intake:
 
     def policy(self) -> None:
         """An EvaluationPolicy was made, changed or deleted; which namespaces it was for is not known."""
-        self.seen += 1
         for namespace, name in self._uses:
             self._queue.add(Key(kinds.EVALUATION.plural, namespace, name))
 
     def namespace(self, body: Mapping[str, Any], type_: str | None) -> None:
         """A namespace was made, changed or deleted; its labels say which policies are for it."""
-        self.seen += 1
         name, labels = body["metadata"]["name"], dict(body["metadata"].get("labels") or {})
         if type_ == "DELETED":
             self._labels.pop(name, None)
@@ -72,7 +70,6 @@ class Intake:
 
     def scenario_run(self, body: Mapping[str, Any], type_: str | None) -> None:
         """A ScenarioRun was made, changed or deleted."""
-        self.seen += 1
         namespace, name = _where(body)
         if type_ == "DELETED":
             self._active.forget(namespace, name, body["metadata"].get("uid", ""))
@@ -86,7 +83,6 @@ class Intake:
 
     def pod(self, body: Mapping[str, Any]) -> None:
         """A pod of ours was made, changed or deleted."""
-        self.seen += 1
         namespace = body["metadata"]["namespace"]
         pool = (body["metadata"].get("annotations") or {}).get(labels.ENVIRONMENT)
         if pool:
@@ -96,6 +92,10 @@ class Intake:
             plural = _OWNERS.get(reference.get("kind", ""))
             if plural and reference.get("controller"):
                 self._queue.add(Key(plural, namespace, reference["name"]))
+
+    def _tell(self, kind: kinds.Kind, body: Mapping[str, Any], type_: str | None) -> None:
+        if self._age is not None:
+            self._age.told(kind, body, is_gone=type_ == "DELETED")
 
     def _relate(self, namespace: str, name: str, spec: Mapping[str, Any]) -> None:
         """Remember what an Evaluation refers to, and forget what it did before.

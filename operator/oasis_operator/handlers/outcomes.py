@@ -7,7 +7,7 @@ them stops the other objects, and none of them can end in a PASS.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -72,38 +72,47 @@ def outcome_of(error: Exception, key: Key, failures: int) -> Outcome:
     return Outcome("error", failed=True, fact=Fact(Type.READY, State.FALSE, Reason.INTERNAL_ERROR, message))
 
 
-async def show(kube: Kube, clock: Clock, key: Key, fact: Fact) -> None:
-    """Write one condition into an object that its reconciler could not handle, where it is news.
+async def show(kube: Kube, clock: Clock, key: Key, outcome: Outcome) -> None:
+    """Write the condition of an outcome into an object that could not be handled, where it is news.
 
-    Any trouble on the way is left to the next pass.
+    What was told of an attempt that is over stays as it was told, unless a person must edit the object: that
+    nobody could look at it again changes nothing of its end. Any trouble on the way is left to the next pass.
     """
     kind = _BY_PLURAL[key.plural]
     try:
         body = await kube.get(kind, key.namespace, key.name)
-        if body is None:
+        if body is None or outcome.fact is None:
             return
         status = dict(body.get("status") or {})
-        after = _with_fact(status, fact, body["metadata"].get("generation", 0), clock.now())
+        after = _with_fact(status, outcome, body["metadata"].get("generation", 0), clock.now())
         if after != status:
             await kube.write_status(kind, body, after)
     except errors.OasisError as error:
         _log.info("condition not shown", kind=key.plural, name=key.name, reason=error.reason)
 
 
-def _with_fact(status: Mapping[str, Any], fact: Fact, generation: int, now: datetime) -> dict[str, Any]:
-    """Return a status with one condition; conditions that nobody can read are dropped."""
-    before = []
+def _with_fact(status: Mapping[str, Any], outcome: Outcome, generation: int, now: datetime) -> dict[str, Any]:
+    """Return a status with the outcome's conditions; conditions that nobody can read are dropped.
+
+    Ready alone is a wait in the eyes of kstatus; what only a person can end is Stalled besides.
+    """
+    fact, before = outcome.fact, _readable(status)
+    is_final = outcome.result == "invalid"
+    if fact is None or (not is_final and conditions.is_true(before, Type.COMPLETE)):
+        return dict(status)
+    facts = (fact, replace(fact, type=Type.STALLED, status=State.TRUE)) if is_final else (fact,)
+    after = conditions.with_facts(before, facts, generation=generation, now=now)
+    for type_ in (Type.RECONCILING,) if is_final else (Type.STALLED,):
+        after = conditions.without(after, type_)
+    dumped = [dump(item) for item in after]
+    return {**status, "observedGeneration": generation, "conditions": dumped}
+
+
+def _readable(status: Mapping[str, Any]) -> tuple[Condition, ...]:
+    found = []
     for item in status.get("conditions") or ():
         try:
-            before.append(Condition.model_validate(item))
+            found.append(Condition.model_validate(item))
         except ValueError:
             continue
-    found = conditions.find(before, fact.type)
-    if found is not None and (found.status, found.reason, found.message) == (
-        fact.status,
-        str(fact.reason),
-        fact.message,
-    ):
-        return dict(status)
-    after = conditions.with_fact(before, fact, generation=generation, now=now)
-    return {**status, "conditions": [dump(item) for item in after]}
+    return tuple(found)

@@ -7,6 +7,7 @@ a pod without a policy can.
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import TYPE_CHECKING
 
 from aiohttp import web
@@ -22,9 +23,16 @@ _TICK_SECONDS = 1.0
 class Health:
     """What the probes of the kubelet are told."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        """Read the time, in seconds, from `clock`."""
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        watch_age: Callable[[], float] = lambda: 0.0,
+        watch_limit_seconds: float = math.inf,
+    ) -> None:
+        """Read the time and the age of the oldest change that no watch told of from these, in seconds."""
         self._clock = clock
+        self._watch_age = watch_age
+        self._watch_limit_seconds = watch_limit_seconds
         self._ticked = clock()
         self.is_ready = False
         """Whether everything was looked at once and the workers run."""
@@ -40,16 +48,22 @@ class Health:
             self._ticked = now
 
     @property
-    def is_alive(self) -> bool:
-        """Whether the event loop still turns."""
-        return self._clock() - self._ticked < _LAG_LIMIT_SECONDS
+    def ailment(self) -> str:
+        """Why the process should be started anew; empty where the loop turns and the watches are heard."""
+        if self._clock() - self._ticked >= _LAG_LIMIT_SECONDS:
+            return "the event loop hangs"
+        behind = self._watch_age()
+        if behind >= self._watch_limit_seconds:
+            return f"the watches have been silent on a change for {behind:.0f} s"
+        return ""
 
 
 def build_app(health: Health, metrics: Callable[[], bytes]) -> web.Application:
     """Return the application with `/livez`, `/readyz` and `/metrics`."""
 
     async def livez(_: web.Request) -> web.Response:
-        return _answer(is_ok=health.is_alive, otherwise="the event loop hangs")
+        ailment = health.ailment
+        return _answer(is_ok=not ailment, otherwise=ailment)
 
     async def readyz(_: web.Request) -> web.Response:
         return _answer(is_ok=health.is_ready, otherwise="not everything was looked at yet")

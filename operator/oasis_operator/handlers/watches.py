@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from oasis_operator.handlers.intake import Intake
 
 PREFIX = labels.PREFIX
+_WATCH_SECONDS = 240.0
+_GRACE_SECONDS = 30.0
+_CONNECT_SECONDS = 10.0
 
 
 def build_registry(intake: Intake, *, reads_policies: bool = True) -> kopf.OperatorRegistry:
@@ -51,14 +54,14 @@ def _add_namespaced(registry: kopf.OperatorRegistry, intake: Intake) -> None:
         intake.evaluation(body, type)
 
     @kopf.on.event(kinds.GROUP, kinds.VERSION, kinds.AGENT.plural, registry=registry)
-    async def on_agent(body: Any, **_: Any) -> None:
+    async def on_agent(body: Any, type: str | None, **_: Any) -> None:  # noqa: A002 - kopf's name
         """Pass on an Agent."""
-        intake.referenced(kinds.AGENT, body)
+        intake.referenced(kinds.AGENT, body, type)
 
     @kopf.on.event(kinds.GROUP, kinds.VERSION, kinds.ENVIRONMENT.plural, registry=registry)
-    async def on_environment(body: Any, **_: Any) -> None:
+    async def on_environment(body: Any, type: str | None, **_: Any) -> None:  # noqa: A002 - kopf's name
         """Pass on an Environment."""
-        intake.referenced(kinds.ENVIRONMENT, body)
+        intake.referenced(kinds.ENVIRONMENT, body, type)
 
     @kopf.on.event(kinds.GROUP, kinds.VERSION, kinds.SCENARIO_RUN.plural, registry=registry)
     async def on_scenario_run(body: Any, type: str | None, **_: Any) -> None:  # noqa: A002 - kopf's name
@@ -102,6 +105,11 @@ def build_settings(*, watches_whole_cluster: bool) -> kopf.OperatorSettings:
     settings.peering.standalone = True
     settings.scanning.disabled = not watches_whole_cluster
     settings.watching.label_selectors["pods"] = labels.RUN
+    # A connection that died without a word is noticed by nobody: the server ends each watch, and where even
+    # that is not heard, the client does.
+    settings.watching.server_timeout = _WATCH_SECONDS
+    settings.watching.client_timeout = _WATCH_SECONDS + _GRACE_SECONDS
+    settings.watching.connect_timeout = _CONNECT_SECONDS
     settings.persistence.finalizer = f"{PREFIX}/unused"
     settings.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix=PREFIX)
     settings.persistence.diffbase_storage = kopf.AnnotationsDiffBaseStorage(prefix=PREFIX)

@@ -16,6 +16,7 @@ from oasis_operator.resources import kinds
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from oasis_operator.handlers.watch_age import WatchAge
     from oasis_operator.ports.clock import Clock
     from oasis_operator.ports.kube import Kube
     from oasis_operator.reconcile.active import ActiveRuns
@@ -80,7 +81,7 @@ class Workers:
         except Exception as error:  # noqa: BLE001 - one bad object must never stop the others
             outcome = outcomes.outcome_of(error, key, self._queue.failures(key) + 1)
             if outcome.fact is not None:
-                await outcomes.show(self._kube, self._clock, key, outcome.fact)
+                await outcomes.show(self._kube, self._clock, key, outcome)
         else:
             outcome = outcomes.Outcome("success", after_seconds=requeue.after_seconds)
             for namespace, name in requeue.also:
@@ -102,11 +103,11 @@ class Resync:
         kube: Kube,
         active: ActiveRuns,
         namespaces: tuple[str, ...],
-        seconds: float,
         *,
         reads_policies: bool = False,
+        age: WatchAge | None = None,
     ) -> None:
-        """Look at the objects of `namespaces` (all for none) every `seconds`, more or less.
+        """Look at the objects of `namespaces`, all for none, and tell `age` of them.
 
         With `reads_policies` their kind must be served before anything begins, or no gate could be decided.
         """
@@ -114,8 +115,8 @@ class Resync:
         self._kube = kube
         self._active = active
         self._namespaces = namespaces or ("",)
-        self._seconds = seconds
         self._reads_policies = reads_policies
+        self._age = age
 
     async def first(self) -> None:
         """Look at everything once, before any worker starts.
@@ -135,16 +136,18 @@ class Resync:
 
     async def once(self) -> None:
         """Have every Agent, Environment and Evaluation looked at; their runs are looked at through them."""
-        for namespace in self._namespaces:
-            for kind in _LISTED:
-                for body in await self._kube.list(kind, namespace):
-                    self._queue.add(_key(kind, body))
+        for kind in _LISTED:
+            found = [body for place in self._namespaces for body in await self._kube.list(kind, place)]
+            for body in found:
+                self._queue.add(_key(kind, body))
+            if self._age is not None:
+                self._age.listed(kind, found)
 
-    async def run(self) -> None:
-        """Repeat until cancelled."""
+    async def run(self, seconds: float) -> None:
+        """Repeat every so many seconds, more or less, until cancelled."""
         while True:
             spread = 1.0 + _JITTER * (2.0 * random.random() - 1.0)  # noqa: S311 - spreads load only
-            await asyncio.sleep(self._seconds * spread)
+            await asyncio.sleep(seconds * spread)
             try:
                 await self.once()
             except errors.OasisError as error:

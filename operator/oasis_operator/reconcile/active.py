@@ -7,7 +7,7 @@ never gives one too many. Losing it costs nothing, since it is filled anew befor
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,24 @@ class Ticket:
     def place(self) -> tuple[str, str, str]:
         """Sorts tickets by who comes first."""
         return self.created, self.namespace, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Slots that there are.
+
+    Attributes:
+        total: Of the operator.
+        per_namespace: Of any one namespace; 0 for no limit but the operator's.
+    """
+
+    total: int
+    per_namespace: int = 0
+
+    @property
+    def of_namespace(self) -> int:
+        """Slots that the runs of one namespace may hold."""
+        return min(self.total, self.per_namespace or self.total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +143,19 @@ class ActiveRuns:
             if holder.evaluation_uid == evaluation_uid and key not in names:
                 del self._held[key]
 
-    def take(self, ticket: Ticket, wanted: Sequence[str], limit: int, now: datetime) -> Turn:
+    def take(self, ticket: Ticket, wanted: Sequence[str], limits: Limits, now: datetime) -> Turn:
         """Take slots for an Evaluation as far as there are any that nobody before it waits for.
 
         Args:
             ticket: Who asks.
             wanted: Names of the runs to be created, in order.
-            limit: Slots of the operator.
+            limits: Slots of the operator and of each namespace.
             now: The time; who asks and waits must ask again within a few seconds.
         """
         held = self._held_by(ticket.uid)
         wish = max(0, min(len(wanted), ticket.parallelism - held))
         before = self._waiting_before(ticket, now)
-        free = max(0, limit - len(self._held) - sum(item.count for item in before))
+        free = self._free(ticket.namespace, before, limits)
         granted = tuple(wanted[: min(wish, free)])
         for name in granted:
             self._held[ticket.namespace, name] = _Holder(ticket.uid)
@@ -163,6 +181,21 @@ class ActiveRuns:
 
     def _held_by(self, evaluation_uid: str) -> int:
         return sum(holder.evaluation_uid == evaluation_uid for holder in self._held.values())
+
+    def _free(self, namespace: str, before: Collection[_Wish], limits: Limits) -> int:
+        """Return the slots that one namespace may have, less those that somebody before waits for.
+
+        Who waits for its namespace's own limit keeps no slot from the others.
+        """
+        held = Counter(place for place, _ in self._held)
+        wished: Counter[str] = Counter()
+        for wish in before:
+            wished[wish.ticket.namespace] += wish.count
+        reserved = sum(
+            max(0, min(count, limits.of_namespace - held[place])) for place, count in wished.items()
+        )
+        own = limits.of_namespace - held[namespace] - wished[namespace]
+        return max(0, min(limits.total - len(self._held) - reserved, own))
 
     def _waiting_before(self, ticket: Ticket, now: datetime) -> Collection[_Wish]:
         return [

@@ -27,6 +27,7 @@ from oasis_operator.api.v1alpha1.agent import AgentSpec
 from oasis_operator.clients.provider_http import HttpProvider
 from oasis_operator.profile.reader import ProfileReading
 from oasis_operator.reconcile.active import ActiveRuns
+from oasis_operator.reconcile.agent.reconciler import AgentReconciler
 from oasis_operator.reconcile.boots import Boots
 from oasis_operator.reconcile.deps import Deps
 from oasis_operator.reconcile.environment.reconciler import EnvironmentReconciler
@@ -120,6 +121,7 @@ class Cluster:
         self.runs = ScenarioRunReconciler(self.deps)
         self.evaluations = EvaluationReconciler(self.deps)
         self.environments = EnvironmentReconciler(self.deps)
+        self.agents = AgentReconciler(self.deps)
         for run in self.kube.of(kinds.SCENARIO_RUN):
             self.deps.active.see(run)
 

@@ -49,6 +49,7 @@ class FakeKube:
         calls: Every request in order, refused ones included.
         faults: Called with each request before it is carried out; may raise.
         after: Called with each request once it was carried out; may raise, as a lost answer does.
+        listeners: Called with the type and the object of each change.
     """
 
     clock: Callable[[], datetime] = lambda: datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -56,6 +57,7 @@ class FakeKube:
     faults: Callable[[Call], None] = lambda call: None
     after: Callable[[Call], None] = lambda call: None
     objects: dict[Key, dict[str, Any]] = field(default_factory=dict)
+    listeners: list[Callable[[str, dict[str, Any]], None]] = field(default_factory=list)
     _versions: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
     _uids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
     _watchers: list[tuple[str, asyncio.Queue[tuple[str, dict[str, Any]]]]] = field(default_factory=list)
@@ -242,6 +244,8 @@ class FakeKube:
         return _copied(item)
 
     def _notify(self, event: str, key: Key, item: dict[str, Any]) -> None:
+        for listener in self.listeners:
+            listener(event, _copied(item))
         for plural, queue in self._watchers:
             if plural == key[0]:
                 queue.put_nowait((event, _copied(item)))

@@ -72,6 +72,54 @@ async def test_an_object_that_cannot_be_handled_says_so_itself(
     assert passes.results == [result]
 
 
+def shown(kube: FakeKube, kind: kinds.Kind = kinds.AGENT, name: str = "helper") -> dict[str, str]:
+    """Return the conditions of an object, by type."""
+    conditions = kube.one(kind, NAMESPACE, name)["status"]["conditions"]
+    return {item["type"]: item["status"] for item in conditions}
+
+
+async def test_what_a_person_must_edit_is_stalled_and_what_passes_by_itself_is_a_wait() -> None:
+    kube = FakeKube()
+    an_agent(kube)
+    busy = [errors.Transient("busy")] * 5
+    pool, queue, _ = workers(kube, Scripted(errors.InvalidSpec("spec.mode: wrong"), *busy))
+    await pool.one(AGENT)
+    assert shown(kube) == {"Ready": "False", "Stalled": "True"}
+    assert kube.one(kinds.AGENT, NAMESPACE, "helper")["status"]["observedGeneration"] == 1
+    for _ in busy:
+        await pool.one(AGENT)
+    assert shown(kube) == {"Ready": "False"}
+    assert queue.failures(AGENT) == len(busy)
+
+
+async def test_an_object_that_stays_wrong_through_an_edit_is_told_of_the_edit() -> None:
+    kube = FakeKube()
+    an_agent(kube)
+    error = errors.InvalidSpec("spec.mode: wrong")
+    pool, _, _ = workers(kube, Scripted(error, error))
+    await pool.one(AGENT)
+    kube.edit(kinds.AGENT, NAMESPACE, "helper", lambda item: item.update(spec={"mode": "worse"}))
+    await pool.one(AGENT)
+    status = kube.one(kinds.AGENT, NAMESPACE, "helper")["status"]
+    assert status["observedGeneration"] == 2
+    assert {item["observedGeneration"] for item in status["conditions"]} == {2}
+
+
+async def test_an_end_stays_as_it_was_told_though_nobody_can_look_at_it_again() -> None:
+    kube = FakeKube()
+    an_agent(kube)
+    noon = "2026-01-05T12:00:00Z"
+    over = [
+        {"type": name, "status": "True", "reason": "Finished", "message": "", "lastTransitionTime": noon}
+        for name in ("Complete", "Ready")
+    ]
+    kube.edit(kinds.AGENT, NAMESPACE, "helper", lambda item: item.update(status={"conditions": over}))
+    pool, _, _ = workers(kube, Scripted(*[errors.Transient("busy")] * 9))
+    for _ in range(9):
+        await pool.one(AGENT)
+    assert shown(kube) == {"Complete": "True", "Ready": "True"}
+
+
 async def test_a_condition_that_is_no_news_is_not_written_again() -> None:
     kube = FakeKube()
     an_agent(kube)
@@ -89,8 +137,8 @@ async def test_a_passing_trouble_shows_only_when_it_lasts() -> None:
     pool, queue, passes = workers(kube, Scripted(*[errors.Transient("busy")] * 5))
     for number in range(5):
         await pool.one(AGENT)
-        shown = "status" in kube.one(kinds.AGENT, NAMESPACE, "helper")
-        assert shown is (number == 4)
+        is_shown = "status" in kube.one(kinds.AGENT, NAMESPACE, "helper")
+        assert is_shown is (number == 4)
     assert queue.failures(AGENT) == 5
     assert passes.results == ["transient"] * 5
 
@@ -114,7 +162,7 @@ async def test_the_first_look_finds_everything_unfinished() -> None:
         meta = {"name": name, "namespace": NAMESPACE}
         kube.seed(kinds.SCENARIO_RUN, {"metadata": meta, "status": {"stage": stage}})
     queue, active = KeyQueue(asyncio.get_running_loop().time), ActiveRuns()
-    await Resync(queue, kube, active, (), 60).first()
+    await Resync(queue, kube, active, ()).first()
     found = {await queue.get(), await queue.get()}
     assert found == {AGENT, Key("scenarioruns", NAMESPACE, "open")}
     assert queue.depth == 0
@@ -240,8 +288,8 @@ async def test_nothing_begins_before_policies_are_served() -> None:
     kube.faults = missing
     queue = KeyQueue(asyncio.get_running_loop().time)
     with pytest.raises(errors.Transient, match="evaluationpolicies"):
-        await Resync(queue, kube, ActiveRuns(), (), 60, reads_policies=True).first()
-    await Resync(queue, kube, ActiveRuns(), (), 60).first()
+        await Resync(queue, kube, ActiveRuns(), (), reads_policies=True).first()
+    await Resync(queue, kube, ActiveRuns(), ()).first()
 
 
 async def test_a_pod_wakes_its_owner_and_a_finished_run_only_its_evaluation() -> None:
@@ -268,10 +316,9 @@ async def test_a_malformed_evaluation_stops_nothing(body: dict[str, Any]) -> Non
     assert await due(queue) == {Key("evaluations", "n", "x")}
 
 
-async def test_probes_tell_a_hanging_loop_and_an_unready_operator() -> None:
-    moment = [0.0]
-    health = probes.Health(lambda: moment[0])
-    assert health.is_alive
+@pytest.mark.parametrize(("moment", "told"), [(9.0, ""), (11.0, "the event loop hangs")])
+def test_probes_tell_a_hanging_loop_and_an_unready_operator(moment: float, told: str) -> None:
+    moments = iter((0.0, moment))
+    health = probes.Health(lambda: next(moments))
     assert not health.is_ready
-    moment[0] = 11.0
-    assert not health.is_alive
+    assert health.ailment == told

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from oasis_operator.reconcile.active import ActiveRuns, Ticket, Turn
+from oasis_operator.reconcile.active import ActiveRuns, Limits, Ticket, Turn
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -32,7 +33,7 @@ def held(active: ActiveRuns, count: int) -> None:
 
 def take(active: ActiveRuns, ticket: Ticket, count: int, limit: int = 4, seconds: float = 0.0) -> Turn:
     wanted = names(ticket.name, count)
-    return active.take(ticket, wanted, limit, NOW + timedelta(seconds=seconds))
+    return active.take(ticket, wanted, Limits(limit), NOW + timedelta(seconds=seconds))
 
 
 def test_slots_are_taken_before_their_runs_are_seen() -> None:
@@ -122,3 +123,23 @@ def test_slots_count_as_booting_until_their_world_answers() -> None:
     for stage, booting in (("Pending", 1), ("Provisioning", 1), ("Preparing", 0), ("Running", 0)):
         active.see(a_run("a-0", "a", stage))
         assert active.booting == booting
+
+
+def test_a_namespace_holds_no_more_than_its_own_limit_and_keeps_nobody_else_waiting() -> None:
+    active, limits = ActiveRuns(), Limits(total=4, per_namespace=2)
+    greedy = a_ticket("greedy", 1)
+    assert len(active.take(greedy, names("greedy", 4), limits, NOW).granted) == 2
+    turn = active.take(greedy, names("greedy", 4)[2:], limits, NOW)
+    assert (turn.granted, turn.position) == ((), 1)
+    # The older one waits for its own namespace, whose limit no slot elsewhere would help.
+    other = replace(a_ticket("other", 9), namespace="elsewhere")
+    assert len(active.take(other, names("other", 4), limits, NOW).granted) == 2
+
+
+def test_within_a_namespace_the_older_one_comes_first() -> None:
+    active, limits = ActiveRuns(), Limits(total=8, per_namespace=2)
+    assert active.take(a_ticket("old", 1), names("old", 3), limits, NOW).held == 2
+    assert active.take(a_ticket("young", 9), names("young", 1), limits, NOW).position == 2
+    active.forget("shop", "old-0", "")
+    assert active.take(a_ticket("young", 9), names("young", 1), limits, NOW).granted == ()
+    assert active.take(a_ticket("old", 1), ["old-2"], limits, NOW).granted == ("old-2",)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors
 from oasis_operator.api.conditions import Reason
-from oasis_operator.reconcile.active import Ticket
+from oasis_operator.reconcile.active import Limits, Ticket
 from oasis_operator.reconcile.creating import create_own
 from oasis_operator.reconcile.evaluation import actions, conclusion
 from oasis_operator.reconcile.evaluation.gateway import GatewayObjects
@@ -232,9 +232,9 @@ class _Actor:
                 seen.body, seen.evaluation.spec, slot, seen.profile, basis, seen.attempt
             )
             manifests_of[manifest["metadata"]["name"]] = manifest
-        turn = self._deps.active.take(
-            self._ticket(), tuple(manifests_of), self._deps.settings.parallelism, self._now
-        )
+        chosen = self._deps.settings
+        limits = Limits(chosen.parallelism, chosen.namespace_parallelism)
+        turn = self._deps.active.take(self._ticket(), tuple(manifests_of), limits, self._now)
         created = []
         for name in turn.granted:
             body = await self._create(kinds.SCENARIO_RUN, manifests_of[name])

@@ -6,10 +6,11 @@ and by whichever Evaluation it was seen, and moves with the platform's policies,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oasis_operator.api import conditions
-from oasis_operator.api.conditions import State, Type
+from oasis_operator.api.conditions import Fact, State, Type
 from oasis_operator.api.v1alpha1.evaluation_status import EvaluationStatus, Gateable, GateBasis
 from oasis_operator.api.v1alpha1.verdict import Verdict
 from oasis_operator.engine import floors
@@ -50,14 +51,16 @@ def look_again_seconds(evaluation: Evaluation, found: Surroundings | None, now: 
 def regated(evaluation: Evaluation, found: Surroundings | None, now: datetime) -> EvaluationStatus:
     """Return the status with the gate as record and policies have it now; the same where nothing is new.
 
-    A failure that shut the gate keeps it shut, whatever the record says later.
+    What may still be edited after the end (how long things are kept, how many ran at once) changes nothing of
+    it, so that the end is about the new generation as well. A failure that shut the gate keeps it shut,
+    whatever the record says later.
 
     Args:
         evaluation: An Evaluation whose attempt is over.
         found: What its gate is held against; None where nothing moves it.
         now: The time.
     """
-    status = evaluation.status
+    status = _standing(evaluation, now)
     before = status.gateable
     if found is None or before is None:
         return status
@@ -70,6 +73,25 @@ def regated(evaluation: Evaluation, found: Surroundings | None, now: datetime) -
     if any(fact.type is Type.PASSED and fact.status is State.TRUE for fact in told):
         updated = conditions.without(updated, Type.STALLED)
     return status.model_copy(update={"gateable": after, "conditions": updated})
+
+
+def _standing(evaluation: Evaluation, now: datetime) -> EvaluationStatus:
+    """Return the status of an end, all of it about the present generation, and Ready as Passed is."""
+    status, generation = evaluation.status, evaluation.metadata.generation
+    passed = conditions.find(status.conditions, Type.PASSED)
+    ready = conditions.find(status.conditions, Type.READY)
+    is_told = passed is None or (ready is not None and ready.status is passed.status)
+    if status.observed_generation == generation and is_told:
+        return status
+    after = tuple(item.model_copy(update={"observed_generation": generation}) for item in status.conditions)
+    if passed is not None and not is_told:
+        told = Fact(Type.READY, passed.status, passed.reason, passed.message)
+        after = conditions.with_fact(after, told, generation=generation, now=now)
+        stalled = replace(told, type=Type.STALLED, status=State.TRUE)
+        after = conditions.without(after, Type.STALLED)
+        if passed.status is not State.TRUE:
+            after = conditions.with_fact(after, stalled, generation=generation, now=now)
+    return status.model_copy(update={"observed_generation": generation, "conditions": after})
 
 
 def _shown(gate: Gate, before: Gateable) -> Gateable:
