@@ -36,6 +36,7 @@ from oasis_operator.clients.sidecar_http import Channel
 from oasis_operator.clients.stream_store import FileStreams
 from oasis_operator.clients.token_review import TokenReviews
 from oasis_operator.domains import readings_for
+from oasis_operator.gates.publishing import Publisher
 from oasis_operator.handlers import logs, probes, watches
 from oasis_operator.handlers.intake import Intake
 from oasis_operator.handlers.workers import Reconciler, Resync, Workers
@@ -87,6 +88,7 @@ class Parts:
         queue: Keys to look at.
         metrics: Metrics.
         health: What the kubelet is told.
+        publisher: What keeps the admission list.
         serving: The provider contract for other evaluators, with its certificate; None where it is off.
     """
 
@@ -94,6 +96,7 @@ class Parts:
     queue: KeyQueue
     metrics: Metrics
     health: probes.Health
+    publisher: Publisher
     serving: tuple[Serving, ServingCertificate] | None
 
 
@@ -151,7 +154,14 @@ async def build(chosen: settings.Settings, kubeconfig: str, stack: AsyncExitStac
     )
     loop = asyncio.get_running_loop()
     serving = _serving(deps, TokenReviews(client))
-    parts = Parts(deps, KeyQueue(loop.time), metrics, probes.Health(loop.time), serving)
+    parts = Parts(
+        deps,
+        KeyQueue(loop.time),
+        metrics,
+        probes.Health(loop.time),
+        Publisher(client, clock, chosen),
+        serving,
+    )
     _measure(parts)
     return parts
 
@@ -182,7 +192,7 @@ async def _run_tasks(parts: Parts, stop: asyncio.Event) -> None:
     workers = Workers(queue, _reconcilers(deps), deps.kube, deps.clock, parts.metrics, _WORKERS)
     stopped = asyncio.create_task(stop.wait())
     ours = [asyncio.create_task(task) for task in (workers.run(), resync.run(), parts.health.tick())]
-    ours.append(asyncio.create_task(_sweep(deps)))
+    ours += [asyncio.create_task(_sweep(deps)), asyncio.create_task(parts.publisher.run())]
     if parts.serving is not None:
         serving, certificate = parts.serving
         ours.append(asyncio.create_task(serving.tend(certificate)))
@@ -228,8 +238,9 @@ async def _first_look(resync: Resync, stop: asyncio.Event) -> None:
 async def _watch(parts: Parts) -> None:
     """Run kopf."""
     namespaces, reads = parts.deps.settings.watch_namespaces, parts.deps.settings.reads_policies
+    intake = Intake(parts.queue, parts.deps.active, parts.publisher.moved)
     await kopf.operator(
-        registry=watches.build_registry(Intake(parts.queue, parts.deps.active), reads_policies=reads),
+        registry=watches.build_registry(intake, reads_policies=reads),
         settings=watches.build_settings(watches_whole_cluster=not namespaces),
         # Left to itself kopf asks for the user's name, which the numeric user of the image does not have.
         identity=os.environ.get("HOSTNAME", "oasis-operator"),  # type: ignore[arg-type]  # a NewType kept private
@@ -251,13 +262,16 @@ def _reconcilers(deps: Deps) -> dict[str, Reconciler]:
 
 def _measure(parts: Parts) -> None:
     """Register the gauges that are read when they are asked for."""
-    queue, health, active = parts.queue, parts.health, parts.deps.active
+    queue, health, active, publisher = parts.queue, parts.health, parts.deps.active, parts.publisher
     sources = {
         "oasis_workqueue_depth": lambda: float(queue.depth),
         "oasis_workqueue_failing": lambda: float(queue.failing),
         "oasis_workqueue_longest_running_seconds": lambda: queue.longest_running_seconds,
         "oasis_scenario_runs_active": lambda: float(active.total),
         "oasis_event_loop_lag_seconds": lambda: health.lag_seconds,
+        "oasis_evaluations_lapsed": lambda: float(publisher.lapsed),
+        "oasis_admission_list_renewed_timestamp_seconds": lambda: publisher.renewed_timestamp_seconds,
+        "oasis_admission_list_subjects": lambda: float(publisher.subjects),
     }
     parts.metrics.gauges(sources)
 

@@ -55,6 +55,9 @@ GAUGES = {
     "oasis_workqueue_longest_running_seconds": "Age of the oldest pass that goes on.",
     "oasis_scenario_runs_active": "Scenario runs that hold a slot.",
     "oasis_event_loop_lag_seconds": "Lateness of the event loop.",
+    "oasis_evaluations_lapsed": "Passed Evaluations whose verdict is older than a policy allows.",
+    "oasis_admission_list_renewed_timestamp_seconds": "When the admission list was renewed; 0 without.",
+    "oasis_admission_list_subjects": "Subjects on the admission list.",
 }
 """Gauges that are read when they are asked for, with their help."""
 

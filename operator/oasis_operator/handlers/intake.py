@@ -7,7 +7,7 @@ whom, so that a changed Agent wakes the Evaluations that use it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.reconcile.queue import Key, KeyQueue
@@ -26,8 +26,11 @@ _OWNERS = {
 class Intake:
     """Turns events into keys."""
 
-    def __init__(self, queue: KeyQueue, active: ActiveRuns) -> None:
-        """Feed `queue` and keep `active` up to date."""
+    def __init__(
+        self, queue: KeyQueue, active: ActiveRuns, gates_moved: Callable[[], None] = lambda: None
+    ) -> None:
+        """Feed `queue`, keep `active` up to date, and call `gates_moved` where gates may change."""
+        self._gates_moved = gates_moved
         self._queue = queue
         self._active = active
         self._users: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
@@ -40,6 +43,7 @@ class Intake:
         """An Evaluation was made, changed or deleted."""
         self.seen += 1
         namespace, name = _where(body)
+        self._gates_moved()
         self._relate(namespace, name, {} if type_ == "DELETED" else body.get("spec") or {})
         self._queue.add(Key(kinds.EVALUATION.plural, namespace, name))
 
@@ -54,6 +58,7 @@ class Intake:
     def policy(self) -> None:
         """An EvaluationPolicy was made, changed or deleted; which namespaces it was for is not known."""
         self.seen += 1
+        self._gates_moved()
         for namespace, name in self._uses:
             self._queue.add(Key(kinds.EVALUATION.plural, namespace, name))
 
