@@ -239,8 +239,9 @@ async def _watch(parts: Parts) -> None:
     """Run kopf."""
     namespaces, reads = parts.deps.settings.watch_namespaces, parts.deps.settings.reads_policies
     intake = Intake(parts.queue, parts.deps.active, parts.publisher.moved)
+    recorder = parts.deps.recorder if parts.deps.settings.admission_list else None
     await kopf.operator(
-        registry=watches.build_registry(intake, reads_policies=reads),
+        registry=watches.build_registry(intake, reads_policies=reads, recorder=recorder),
         settings=watches.build_settings(watches_whole_cluster=not namespaces),
         # Left to itself kopf asks for the user's name, which the numeric user of the image does not have.
         identity=os.environ.get("HOSTNAME", "oasis-operator"),  # type: ignore[arg-type]  # a NewType kept private

@@ -93,8 +93,15 @@ class Publisher:
             _log.warning("admission list: unreadable", troubles=found.troubles[:5])
         self._troubles = found.troubles
         if self._list and self._is_due(found.spec, now):
-            await self._kube.apply(kinds.ADMISSION_LIST, manifest(self._list, found.spec))
+            await self._write(found.spec)
             self._published, self._renewed = found.spec, now
+
+    async def _write(self, spec: AdmissionListSpec) -> None:
+        """Replace the list, or make it; not by apply, whose YAML refuses the escapes of emoji."""
+        body = manifest(self._list, spec)
+        change = {"op": "replace", "path": "/spec", "value": body["spec"]}
+        if await self._kube.patch(kinds.ADMISSION_LIST, "", self._list, [change]) is None:
+            await self._kube.create(kinds.ADMISSION_LIST, body)
 
     def _is_due(self, spec: AdmissionListSpec, now: datetime) -> bool:
         before = self._published
@@ -108,6 +115,6 @@ def manifest(name: str, spec: AdmissionListSpec) -> dict[str, object]:
     return {
         "apiVersion": kinds.ADMISSION_LIST.api_version,
         "kind": kinds.ADMISSION_LIST.name,
-        "metadata": {"name": name},
+        "metadata": {"name": name, "namespace": ""},
         "spec": fields.dump(spec),
     }

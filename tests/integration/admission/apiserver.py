@@ -83,6 +83,7 @@ class ApiServer:
                 process.wait(15)
             except subprocess.TimeoutExpired:
                 process.kill()
+                process.wait(15)
 
     def send(
         self, method: str, path: str, body: Any = None, *, user: str = "", kind: str = "application/json"
@@ -91,8 +92,8 @@ class ApiServer:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": kind}
         if user:
             headers["Impersonate-User"] = user
-        data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(  # noqa: S310 - to this machine
+        data = json.dumps(body, ensure_ascii=False).encode() if body is not None else None
+        request = urllib.request.Request(
             f"https://127.0.0.1:{self._ports[2]}{path}", data=data, headers=headers, method=method
         )
         try:

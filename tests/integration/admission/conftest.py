@@ -180,6 +180,9 @@ def gate(server: Any) -> Gate:
     )
     one.namespace("markers")
     one.install()
+    nobody = deployment({"name": "agent", "image": f"a@{DIGEST}", "args": ["nobody"]})
+    # Before the operator has published anything.
+    eventually(lambda: "no params found" in one.create("markers", nobody)[1], "the gate shut")
     return one
 
 

@@ -155,7 +155,7 @@ def test_scratch_space_and_the_mounted_token_are_no_deviation(gate: Any, shop: s
         {"name": "kube-api-access-x", "projected": {"sources": [token, root]}},
     ]
     mounts = [
-        {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a path in a pod
+        {"name": "tmp", "mountPath": "/tmp"},
         {"name": "kube-api-access-x", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"},
     ]
     body = kit.workload("Pod", {**CONTAINER, "volumeMounts": mounts}, volumes=volumes)
@@ -214,7 +214,7 @@ RULES = [
 @pytest.mark.parametrize(("rule", "selected"), RULES, ids=str)
 def test_a_policy_shuts_the_gate_of_what_was_not_held_against_it(
     gate: Any, shop: str, rule: Any, selected: bool
-) -> None:  # noqa: FBT001 - a table
+) -> None:
     gate.publish([subject()], policies=[{"name": "floors", "selector": {"matchExpressions": [rule]}}])
     assert gate.create(shop, kit.deployment(CONTAINER))[0] == (403 if selected else 201)
     gate.publish(

@@ -187,7 +187,7 @@ class Gateable(fields.StatusPart):
     """Number of reasons; more than are listed where the list was cut."""
 
     until: fields.Timestamp | None = None
-    """When a policy's largest age or a waiver next ends; the gate is asked again then."""
+    """When a policy's largest age or a waiver ends next; the gate is asked again."""
 
     warnings: GateLines = ()
     """What policies in mode Warn find missing, and whether policies are read at all; these shut no gate."""
@@ -206,7 +206,7 @@ class Workload(fields.StatusPart):
     """What the template of a pod must be to be the subject of this Evaluation."""
 
     text: WorkloadText
-    """Image by digest, command, args, environment and model in one text, which admission works out as well."""
+    """Image by digest, command, args, environment and model in one text, which admission works out too."""
 
     rights: Annotated[tuple[fields.Right, ...], Field(max_length=32)] = ()
     """Rights that its service account may have, of those that the admission gate asks about."""
