@@ -48,7 +48,7 @@ def command(invocation: Invocation, name: str, key: Path, to: Path | None) -> Ex
 @global_options
 @pass_invocation
 def verify_command(invocation: Invocation, file: Path, key: Path, image: str) -> ExitCode:
-    """Check that FILE is signed by a key and about an image; the exit code is that of the verdict with --gate."""
+    """Check that a key signed FILE about an image; the exit code is that of `oasis wait --gate`."""
     try:
         envelope = json.loads(file.read_bytes())
     except ValueError as error:

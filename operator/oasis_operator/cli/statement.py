@@ -1,4 +1,4 @@
-"""The verdict on an image as an in-toto statement, worked out of an Evaluation by the one reading of verdicts.
+"""The verdict on an image as an in-toto statement, made of an Evaluation by the one reading of verdicts.
 
 A fault of the harness says nothing about an image, so that there is no statement of it.
 """
@@ -40,7 +40,7 @@ def build_statement(evaluation: Evaluation, runs: Iterable[ScenarioRun]) -> byte
         raise errors.PreflightGap(
             f"{where}: status.digests.image: not known; evaluate an Agent with an image"
         )
-    statement = {
+    statement: dict[str, Any] = {
         "_type": STATEMENT,
         "subject": [{"name": evaluation.spec.agent_ref.name, "digest": _sha256(digests.image)}],
         "predicateType": PREDICATE,

@@ -103,10 +103,10 @@ class Gate:
             "apiVersion": "oasis-operator.dev/v1alpha1", "kind": "AdmissionList",
             "metadata": {"name": "oasis-oasis-operator"}, "spec": spec,
         }  # fmt: skip
-        code, answer = self.server.send(
-            "PATCH", f"{LIST}/oasis-oasis-operator?fieldManager=op&force=true", body, user=OPERATOR,
-            kind="application/apply-patch+yaml",
-        )  # fmt: skip
+        target, kind = f"{LIST}/oasis-oasis-operator", "application/merge-patch+json"
+        code, answer = self.server.send("PATCH", target, {"spec": spec}, user=OPERATOR, kind=kind)
+        if code == 404:
+            code, answer = self.server.send("POST", LIST, body, user=OPERATOR)
         assert code in (200, 201), answer
 
     def publish(self, subjects: list[dict[str, Any]], *, policies: Any = ()) -> None:
@@ -153,7 +153,7 @@ def workload(kind: str, container: Any, *, labels: Any = None, annotations: Any 
             "spec": template["spec"],
         }
     selector = {} if kind in ("Job", "CronJob") else {"matchLabels": mark}
-    spec = {"template": template, **({"selector": selector} if selector else {})}
+    spec: dict[str, Any] = {"template": template, **({"selector": selector} if selector else {})}
     if kind == "ReplicationController":
         spec["selector"] = mark
     if kind == "StatefulSet":

@@ -330,7 +330,7 @@ def _is_back(gate: Any) -> bool:
 
 
 TEXTS = st.text(
-    st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12
 ) | st.sampled_from(["", "1:a,", "] args=[", "\n", "']", "é", "😀", "image=", "@", "="])
 NAMES = st.from_regex(r"[A-Z_][A-Z0-9_]{0,6}", fullmatch=True).filter(lambda name: name != "KUBECONFIG")
 KEYS = st.builds(

@@ -20,11 +20,12 @@ DIGESTS = {"image": IMAGE, "subject": "sha256:" + "b" * 64, "profile": "sha256:"
 
 
 def keys(folder: Path, kind: str = "ed25519", name: str = "key") -> tuple[str, str]:
-    key: Any = {
+    makers: dict[str, Any] = {
         "ed25519": ed25519.Ed25519PrivateKey.generate,
         "ecdsa": lambda: ec.generate_private_key(ec.SECP256R1()),
         "rsa": lambda: rsa.generate_private_key(65537, 2048),
-    }[kind]()
+    }
+    key = makers[kind]()
     private, public = folder / f"{name}.pem", folder / f"{name}.pub"
     private.write_bytes(
         key.private_bytes(
