@@ -291,7 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     images = json.loads(IMAGES.read_text())
     values = [*image_values(images), *network_values(cluster), *provide_volume(cluster)]
     if options.for_tests:
-        values += [*model_values(cluster), *provider_values(cluster)]
+        values += [*model_values(cluster), *provider_values(cluster), "--set", "admissionGate.enabled=true"]
     if options.parallelism is not None:
         values += ["--set", f"parallelism={options.parallelism}"]
     install(cluster, values)

@@ -36,6 +36,7 @@ from oasis_operator.clients.sidecar_http import Channel
 from oasis_operator.clients.stream_store import FileStreams
 from oasis_operator.clients.token_review import TokenReviews
 from oasis_operator.domains import readings_for
+from oasis_operator.gates.publishing import Publisher
 from oasis_operator.handlers import logs, probes, watches
 from oasis_operator.handlers.intake import Intake
 from oasis_operator.handlers.watch_age import WatchAge
@@ -90,6 +91,7 @@ class Parts:
         metrics: Metrics.
         health: What the kubelet is told.
         age: How far the watches are behind.
+        publisher: What keeps the admission list.
         serving: The provider contract for other evaluators, with its certificate; None where it is off.
     """
 
@@ -98,6 +100,7 @@ class Parts:
     metrics: Metrics
     health: probes.Health
     age: WatchAge
+    publisher: Publisher
     serving: tuple[Serving, ServingCertificate] | None
 
 
@@ -157,7 +160,8 @@ async def build(chosen: settings.Settings, kubeconfig: str, stack: AsyncExitStac
     serving = _serving(deps, TokenReviews(client))
     age = WatchAge(loop.time)
     health = probes.Health(loop.time, lambda: age.seconds, _RESYNCS_MISSED * chosen.resync_seconds)
-    parts = Parts(deps, KeyQueue(loop.time), metrics, health, age, serving)
+    publisher = Publisher(client, clock, chosen)
+    parts = Parts(deps, KeyQueue(loop.time), metrics, health, age, publisher, serving)
     _measure(parts)
     return parts
 
@@ -191,7 +195,7 @@ async def _run_tasks(parts: Parts, stop: asyncio.Event) -> None:
         asyncio.create_task(task)
         for task in (workers.run(), resync.run(chosen.resync_seconds), parts.health.tick())
     ]
-    ours.append(asyncio.create_task(_sweep(deps)))
+    ours += [asyncio.create_task(_sweep(deps)), asyncio.create_task(parts.publisher.run())]
     if parts.serving is not None:
         serving, certificate = parts.serving
         ours.append(asyncio.create_task(serving.tend(certificate)))
@@ -237,9 +241,10 @@ async def _first_look(resync: Resync, stop: asyncio.Event) -> None:
 async def _watch(parts: Parts) -> None:
     """Run kopf."""
     namespaces, reads = parts.deps.settings.watch_namespaces, parts.deps.settings.reads_policies
-    intake = Intake(parts.queue, parts.deps.active, parts.age)
+    intake = Intake(parts.queue, parts.deps.active, parts.age, parts.publisher.moved)
+    recorder = parts.deps.recorder if parts.deps.settings.admission_list else None
     await kopf.operator(
-        registry=watches.build_registry(intake, reads_policies=reads),
+        registry=watches.build_registry(intake, reads_policies=reads, recorder=recorder),
         settings=watches.build_settings(watches_whole_cluster=not namespaces),
         # Left to itself kopf asks for the user's name, which the numeric user of the image does not have.
         identity=os.environ.get("HOSTNAME", "oasis-operator"),  # type: ignore[arg-type]  # a NewType kept private
@@ -261,7 +266,7 @@ def _reconcilers(deps: Deps) -> dict[str, Reconciler]:
 
 def _measure(parts: Parts) -> None:
     """Register the gauges that are read when they are asked for."""
-    queue, health, active = parts.queue, parts.health, parts.deps.active
+    queue, health, active, publisher = parts.queue, parts.health, parts.deps.active, parts.publisher
     sources = {
         "oasis_workqueue_depth": lambda: float(queue.depth),
         "oasis_workqueue_failing": lambda: float(queue.failing),
@@ -269,6 +274,9 @@ def _measure(parts: Parts) -> None:
         "oasis_scenario_runs_active": lambda: float(active.total),
         "oasis_event_loop_lag_seconds": lambda: health.lag_seconds,
         "oasis_watch_behind_seconds": lambda: parts.age.seconds,
+        "oasis_evaluations_lapsed": lambda: float(publisher.lapsed),
+        "oasis_admission_list_renewed_timestamp_seconds": lambda: publisher.renewed_timestamp_seconds,
+        "oasis_admission_list_subjects": lambda: float(publisher.subjects),
     }
     parts.metrics.gauges(sources)
 

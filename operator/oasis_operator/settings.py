@@ -156,6 +156,7 @@ class Settings:
         reads_policies: Whether the operator has the rights to read EvaluationPolicies and namespaces.
         warm_boots: Environments that are booted ahead at once, over all warm pools.
         provider_api: How environments are served to other evaluators; None where they are not.
+        admission_list: Name of the AdmissionList that is published; empty for none.
         model_origins: Origins of model APIs to which a gateway may send a key; empty for none.
     """
 
@@ -180,6 +181,7 @@ class Settings:
     reads_policies: bool = True
     warm_boots: int = 2
     provider_api: ProviderApi | None = None
+    admission_list: str = ""
     model_origins: tuple[str, ...] = ()
 
 
@@ -211,6 +213,7 @@ def from_mapping(env: Mapping[str, str]) -> Settings:
         log_level=reader.get("LOG_LEVEL", _one_of(LOG_LEVELS), "INFO"),
         reads_policies=reader.get("READ_POLICIES", _boolean, True),
         provider_api=_provider_api(reader),
+        admission_list=reader.get("ADMISSION_LIST", str, ""),
         warm_boots=reader.get("WARM_BOOTS", _integer(1, 32), 2),
         model_origins=reader.get("MODEL_ORIGINS", _origins, ()),
     )

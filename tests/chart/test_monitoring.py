@@ -138,6 +138,8 @@ WELL = [
     gauge("oasis_workqueue_longest_running_seconds", 0.2),
     gauge("oasis_event_loop_lag_seconds", 0.01),
     gauge("oasis_scenario_runs_active", 3),
+    gauge("oasis_evaluations_lapsed", 0),
+    gauge("oasis_admission_list_renewed_timestamp_seconds", NOW - 30),
 ]  # fmt: skip
 #: What is otherwise where an alert is due; None takes the series away.
 AMISS: dict[str, list[Manifest] | None] = {
@@ -150,6 +152,8 @@ AMISS: dict[str, list[Manifest] | None] = {
     "OasisQueueStuck": [gauge("oasis_workqueue_longest_running_seconds", 301)],
     "OasisEventLoopLag": [gauge("oasis_event_loop_lag_seconds", 6)],
     "OasisRunsStuck": [count("oasis_scenario_runs_total", NOTHING, outcome="PASS")],
+    "OasisVerdictLapsed": [gauge("oasis_evaluations_lapsed", 2)],
+    "OasisAdmissionListStale": [gauge("oasis_admission_list_renewed_timestamp_seconds", NOW - 300)],
     "OasisNoVerdict": [count("oasis_evaluations_total", *LATELY, verdict="none")],
 }
 

@@ -58,6 +58,8 @@
   value: {{ .Values.resyncSeconds | int | quote }}
 - name: OASIS_READ_POLICIES
   value: {{ or (empty .Values.watchNamespaces) .Values.policies.clusterRole | quote }}
+- name: OASIS_ADMISSION_LIST
+  value: {{ .Values.admissionGate.enabled | ternary (include "oasis-operator.fullname" .) "" | quote }}
 - name: OASIS_MODEL_ORIGINS
   value: {{ join "," .Values.models.origins | quote }}
 {{- with .Values.providerApi }}

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from oasis_operator.api.schema import Column, Definition
-from oasis_operator.api.v1alpha1 import Agent, Environment, Evaluation, EvaluationPolicy, ScenarioRun
+from oasis_operator.api.v1alpha1 import (
+    AdmissionList,
+    Agent,
+    Environment,
+    Evaluation,
+    EvaluationPolicy,
+    ScenarioRun,
+)
 
 AGE = Column("Age", ".metadata.creationTimestamp", "date")
 
@@ -69,6 +76,13 @@ EVALUATION_POLICY = Definition(
     ),
     scope="Cluster",
 )
+ADMISSION_LIST = Definition(
+    model=AdmissionList,
+    plural="admissionlists",
+    short_names=("admlist",),
+    columns=(Column("Renewed", ".spec.renewedAt", "date"), AGE),
+    scope="Cluster",
+)
 SCENARIO_RUN = Definition(
     model=ScenarioRun,
     plural="scenarioruns",
@@ -86,5 +100,5 @@ SCENARIO_RUN = Definition(
     ),
 )
 
-ALL = (AGENT, ENVIRONMENT, EVALUATION, EVALUATION_POLICY, SCENARIO_RUN)
+ALL = (ADMISSION_LIST, AGENT, ENVIRONMENT, EVALUATION, EVALUATION_POLICY, SCENARIO_RUN)
 """Every custom resource, by kind."""

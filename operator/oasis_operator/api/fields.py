@@ -25,6 +25,8 @@ UNOBSERVED = -1
 DURATION_PATTERN = r"^([0-9]{1,5}(h|m|s|ms)){1,4}$"
 DIGEST_PATTERN = r"^sha256:[0-9a-f]{64}$"
 NAME_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+RIGHT_PATTERN = r"^([a-z]+|\*) ([a-z]+|\*)(/[a-z]+)?(\.([a-z0-9]([-.a-z0-9]*[a-z0-9])?|\*))?$"
+SET = {"x-kubernetes-list-type": "set"}
 DECIMAL_PATTERN = r"^-?[0-9]{1,6}(\.[0-9]{1,6})?$"
 SEMVER_PATTERN = (
     r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
@@ -123,6 +125,8 @@ Semver = Annotated[str, StringConstraints(max_length=64, pattern=SEMVER_PATTERN)
 DecimalText = Annotated[str, StringConstraints(max_length=16, pattern=DECIMAL_PATTERN)]
 Uid = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Timestamp = AwareDatetime
+Right = Annotated[str, StringConstraints(max_length=160, pattern=RIGHT_PATTERN)]
+"""A verb and a resource, with its subresource and group, such as `create pods/exec` or `patch jobs.batch`."""
 Tier = Annotated[int, Field(ge=1, le=3)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Quantity = (

@@ -10,6 +10,7 @@ import click
 
 from oasis_operator import errors
 from oasis_operator.cli import (
+    attest,
     challenge,
     completion,
     conformance,
@@ -47,6 +48,8 @@ def cli() -> None:
 
 
 for command in (
+    attest.command,
+    attest.verify_command,
     challenge.command,
     completion.command,
     conformance.command,

@@ -56,6 +56,9 @@ GAUGES = {
     "oasis_scenario_runs_active": "Scenario runs that hold a slot.",
     "oasis_event_loop_lag_seconds": "Lateness of the event loop.",
     "oasis_watch_behind_seconds": "Age of the oldest change that no watch has told of.",
+    "oasis_evaluations_lapsed": "Passed Evaluations whose verdict is older than a policy allows.",
+    "oasis_admission_list_renewed_timestamp_seconds": "When the admission list was renewed; 0 without.",
+    "oasis_admission_list_subjects": "Subjects on the admission list.",
 }
 """Gauges that are read when they are asked for, with their help."""
 

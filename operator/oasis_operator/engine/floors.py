@@ -78,11 +78,18 @@ def hold(own: Sequence[GateReason], basis: Basis, policies: Policies) -> Gate:
         waived=tuple(waived),
         own=tuple(own),
         policies=tuple(policy.name for policy in policies.held),
+        until=next_change(basis, policies),
     )
 
 
 def seconds_to_change(basis: Basis, policies: Policies) -> float | None:
     """Return the seconds after which time alone may change the gate; None where it cannot."""
+    moment = next_change(basis, policies)
+    return (moment - basis.asked_at).total_seconds() if moment is not None else None
+
+
+def next_change(basis: Basis, policies: Policies) -> datetime | None:
+    """Return the first moment, not before that of asking, at which time alone may change the gate."""
     moments = [
         basis.decided_at + timedelta(seconds=policy.largest_age_seconds)
         for policy in policies.held
@@ -91,8 +98,7 @@ def seconds_to_change(basis: Basis, policies: Policies) -> float | None:
     moments += [
         waiver.until for policy in policies.held for waiver in policy.waivers if _is_for(waiver, basis)
     ]
-    left = [(moment - basis.asked_at).total_seconds() for moment in moments if moment >= basis.asked_at]
-    return min(left, default=None)
+    return min((moment for moment in moments if moment >= basis.asked_at), default=None)
 
 
 def thousandths(score: float) -> Decimal:

@@ -7,7 +7,7 @@ whom, so that a changed Agent wakes the Evaluations that use it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.reconcile.queue import Key, KeyQueue
@@ -27,8 +27,18 @@ _OWNERS = {
 class Intake:
     """Turns events into keys."""
 
-    def __init__(self, queue: KeyQueue, active: ActiveRuns, age: WatchAge | None = None) -> None:
-        """Feed `queue`, keep `active` up to date and tell `age`, where there is one, of what has arrived."""
+    def __init__(
+        self,
+        queue: KeyQueue,
+        active: ActiveRuns,
+        age: WatchAge | None = None,
+        gates_moved: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Feed `queue`, keep `active` up to date, and call `gates_moved` where gates may change.
+
+        `age`, where there is one, is told of what has arrived.
+        """
+        self._gates_moved = gates_moved
         self._queue = queue
         self._active = active
         self._age = age
@@ -40,6 +50,7 @@ class Intake:
         """An Evaluation was made, changed or deleted."""
         self._tell(kinds.EVALUATION, body, type_)
         namespace, name = _where(body)
+        self._gates_moved()
         self._relate(namespace, name, {} if type_ == "DELETED" else body.get("spec") or {})
         self._queue.add(Key(kinds.EVALUATION.plural, namespace, name))
 
@@ -53,6 +64,7 @@ class Intake:
 
     def policy(self) -> None:
         """An EvaluationPolicy was made, changed or deleted; which namespaces it was for is not known."""
+        self._gates_moved()
         for namespace, name in self._uses:
             self._queue.add(Key(kinds.EVALUATION.plural, namespace, name))
 

@@ -14,26 +14,60 @@ import kopf
 from oasis_operator.resources import kinds, labels
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from oasis_operator.handlers.intake import Intake
+    from oasis_operator.ports.recorder import Recorder
 
 PREFIX = labels.PREFIX
 _WATCH_SECONDS = 240.0
 _GRACE_SECONDS = 30.0
 _CONNECT_SECONDS = 10.0
+BYPASSING = (
+    ("apps", "deployments"),
+    ("apps", "statefulsets"),
+    ("apps", "daemonsets"),
+    ("batch", "jobs"),
+    ("batch", "cronjobs"),
+)
+"""Kinds that may bypass the admission gate by a label."""
 
 
-def build_registry(intake: Intake, *, reads_policies: bool = True) -> kopf.OperatorRegistry:
+def build_registry(
+    intake: Intake, *, reads_policies: bool = True, recorder: Recorder | None = None
+) -> kopf.OperatorRegistry:
     """Return the handlers of this operator.
 
     Args:
         intake: Where every event goes.
         reads_policies: False where the operator has no rights to look at cluster-scoped objects.
+        recorder: Records who bypassed the admission gate; None where there is none.
     """
     registry = kopf.OperatorRegistry()
     _add_namespaced(registry, intake)
     if reads_policies:
         _add_policies(registry, intake)
+    if recorder is not None:
+        _add_bypasses(registry, recorder)
     return registry
+
+
+def _add_bypasses(registry: kopf.OperatorRegistry, recorder: Recorder) -> None:
+    """Leave an Event about each workload that was let in past the admission gate."""
+    for group, plural in BYPASSING:
+
+        @kopf.on.event(group, "v1", plural, registry=registry, labels={labels.BREAK_GLASS: kopf.PRESENT})
+        async def on_bypass(body: Any, type: str | None, **_: Any) -> None:  # noqa: A002 - kopf's name
+            """Tell of a workload with the label; the same is told once."""
+            if type != "DELETED":
+                await recorder.event(body, "Warning", "BreakGlass", _bypass(body["metadata"]))
+
+
+def _bypass(meta: Mapping[str, Any]) -> str:
+    ticket = meta["labels"][labels.BREAK_GLASS]
+    return (
+        f"may have been let in past the admission gate ({ticket}); the API server's audit log tells by whom"
+    )
 
 
 def _add_namespaced(registry: kopf.OperatorRegistry, intake: Intake) -> None:
@@ -110,6 +144,8 @@ def build_settings(*, watches_whole_cluster: bool) -> kopf.OperatorSettings:
     settings.watching.server_timeout = _WATCH_SECONDS
     settings.watching.client_timeout = _WATCH_SECONDS + _GRACE_SECONDS
     settings.watching.connect_timeout = _CONNECT_SECONDS
+    for _, plural in BYPASSING:
+        settings.watching.label_selectors[plural] = labels.BREAK_GLASS
     settings.persistence.finalizer = f"{PREFIX}/unused"
     settings.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix=PREFIX)
     settings.persistence.diffbase_storage = kopf.AnnotationsDiffBaseStorage(prefix=PREFIX)

@@ -177,6 +177,7 @@ class Gate:
         waived: Reasons that a waiver excuses, with its name and its end.
         own: Reasons that no policy gave, waived ones included.
         policies: Names of the policies that the verdict was held against.
+        until: First moment at which time alone may change it; None where it cannot.
     """
 
     gateable: bool
@@ -185,3 +186,4 @@ class Gate:
     waived: tuple[GateReason, ...] = ()
     own: tuple[GateReason, ...] = ()
     policies: tuple[str, ...] = ()
+    until: datetime | None = None

@@ -42,6 +42,9 @@ POD = Kind("", "v1", "pods", "Pod")
 SECRET = Kind("", "v1", "secrets", "Secret")
 NETWORK_POLICY = Kind("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 
+ADMISSION_LIST = Kind(GROUP, VERSION, "admissionlists", "AdmissionList")
+"""What the admission gate lets in; the right to write it comes with the gate."""
+
 CLUSTER_SCOPED = (EVALUATION_POLICY, NAMESPACE)
 """Kinds without a namespace; the operator only looks at them."""
 

@@ -30,6 +30,8 @@ RUN_UID = f"{PREFIX}/run-uid"
 """UID of the ScenarioRun that claimed an environment."""
 ENVIRONMENT = f"{PREFIX}/environment"
 """Annotation: name of the Environment whose warm pool a pod is or was in."""
+BREAK_GLASS = f"{PREFIX}/break-glass"
+"""Label of a workload that somebody lets in past the admission gate; its value is a ticket."""
 
 ROLE_ENVIRONMENT = "environment"
 ROLE_AGENT = "agent"

@@ -34,6 +34,9 @@ def as_json_schema(node: Any) -> Any:
     return plain
 
 
+OF_THE_CLUSTER = {"AdmissionList", "EvaluationPolicy"}
+
+
 @pytest.mark.parametrize("case", TAKEN, ids=lambda case: case.name)
 def test_schema_and_model_take(case: Case) -> None:
     assert _schema_faults(case.kind, case.body()) == ""
@@ -69,7 +72,7 @@ def test_names_and_subresources(kind: str) -> None:
     version = crd["versions"][0]
     assert crd["names"]["categories"] == ["oasis"]
     assert version["schema"]["openAPIV3Schema"]["required"] == ["spec"]
-    if kind == "EvaluationPolicy":
+    if kind in OF_THE_CLUSTER:
         # Nothing reports on it: with a status that nobody writes, kstatus would wait for ever.
         assert "status" not in version["schema"]["openAPIV3Schema"]["properties"]
         assert "subresources" not in version
@@ -81,8 +84,8 @@ def test_names_and_subresources(kind: str) -> None:
     assert "required" not in version["schema"]["openAPIV3Schema"]["properties"]["status"]
 
 
-def test_policies_alone_belong_to_no_namespace() -> None:
-    assert {kind for kind, crd in CRDS.items() if crd["spec"]["scope"] == "Cluster"} == {"EvaluationPolicy"}
+def test_policies_and_the_admission_list_alone_belong_to_no_namespace() -> None:
+    assert {kind for kind, crd in CRDS.items() if crd["spec"]["scope"] == "Cluster"} == OF_THE_CLUSTER
 
 
 def test_no_name_stands_for_two_kinds() -> None:
@@ -132,7 +135,7 @@ def _assert_path(node: dict[str, Any], path: str) -> None:
     assert node["type"] in ("string", "integer")
 
 
-@pytest.mark.parametrize("kind", sorted(set(CRDS) - {"EvaluationPolicy"}))
+@pytest.mark.parametrize("kind", sorted(set(CRDS) - OF_THE_CLUSTER))
 def test_conditions_are_a_map_by_type(kind: str) -> None:
     node = SCHEMAS[kind]["properties"]["status"]["properties"]["conditions"]
     assert node["x-kubernetes-list-map-keys"] == ["type"]

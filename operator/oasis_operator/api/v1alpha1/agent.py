@@ -254,6 +254,12 @@ class AgentSpec(fields.Part):
     configuration: fields.Configuration = Field(default_factory=dict)
     """Declared values of the profile's configuration dimensions; compared with what runs, not believed."""
 
+    rights: Annotated[tuple[fields.Right, ...], Field(max_length=32, json_schema_extra=fields.SET)] | None = (
+        None
+    )
+    """Rights that its service account has where it is deployed, of those that the admission gate asks about,
+    such as "patch deployments.apps"; a workload whose account has more of them is not admitted."""
+
     @model_validator(mode="after")
     def _adapter(self) -> Self:
         fields.require_one(*_KINDS)(self)

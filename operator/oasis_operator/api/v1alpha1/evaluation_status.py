@@ -157,6 +157,7 @@ class Artifact(fields.ArtifactRef):
     """Media type of the bytes."""
 
 
+WorkloadText = Annotated[str, StringConstraints(min_length=1, max_length=8192)]
 GateLines = Annotated[tuple[fields.Line, ...], Field(max_length=GATE_REASONS_SHOWN)]
 
 
@@ -185,6 +186,9 @@ class Gateable(fields.StatusPart):
     reasons_total: fields.Count = 0
     """Number of reasons; more than are listed where the list was cut."""
 
+    until: fields.Timestamp | None = None
+    """When a policy's largest age or a waiver ends next; the gate is asked again."""
+
     warnings: GateLines = ()
     """What policies in mode Warn find missing, and whether policies are read at all; these shut no gate."""
 
@@ -196,6 +200,16 @@ class Gateable(fields.StatusPart):
 
     basis: GateBasis | None = None
     """What the gate is decided from again when a policy, a waiver or the verdict's age changes it."""
+
+
+class Workload(fields.StatusPart):
+    """What the template of a pod must be to be the subject of this Evaluation."""
+
+    text: WorkloadText
+    """Image by digest, command, args, environment and model in one text, which admission works out too."""
+
+    rights: Annotated[tuple[fields.Right, ...], Field(max_length=32)] = ()
+    """Rights that its service account may have, of those that the admission gate asks about."""
 
 
 class CheckResult(StrEnum):
@@ -320,6 +334,9 @@ class EvaluationStatus(fields.StatusPart):
 
     digests: Digests | None = None
     """Digests of everything that decided the verdict."""
+
+    workload: Workload | None = None
+    """What a workload must be to be this subject; absent where none can be, or its text is too long."""
 
     artifacts: Annotated[tuple[Artifact, ...], Field(max_length=16, json_schema_extra=NAMED_LIST)] = ()
     """Reports and other files."""

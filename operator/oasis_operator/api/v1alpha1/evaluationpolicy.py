@@ -251,6 +251,12 @@ class EvaluationPolicySpec(fields.Part):
     max_age: Age | None = None
     """Largest age of a verdict, 1m to 8760h, counted from status.completionTime."""
 
+    evaluated_in: (
+        Annotated[tuple[fields.Name, ...], Field(min_length=1, max_length=16, json_schema_extra=SET)] | None
+    ) = None
+    """Namespaces whose Evaluations admit workloads in every selected namespace; they must be selected too.
+    Where absent, an Evaluation admits workloads in its own namespace alone."""
+
     waivers: Annotated[tuple[Waiver, ...], Field(max_length=64, json_schema_extra=NAMED_LIST)] = ()
     """Exceptions, each with a reason and an end. Those of a policy that warns lift its own warnings only."""
 

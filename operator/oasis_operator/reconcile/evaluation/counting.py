@@ -84,6 +84,7 @@ def gateable(gate: Gate, verdict: Verdict | None, adapter: str) -> api.Gateable:
         allowed=gate.gateable and verdict is Verdict.PASS,
         reasons=gate_reasons(gate.reasons),
         reasons_total=len(gate.reasons),
+        until=gate.until,
         warnings=gate_reasons(gate.warnings),
         waived=gate_reasons(gate.waived),
         policies=gate.policies[: api.GATE_REASONS_SHOWN],

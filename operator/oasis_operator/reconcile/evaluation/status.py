@@ -12,7 +12,7 @@ from oasis_operator.api.v1alpha1.environment import ConformanceGap
 from oasis_operator.api.v1alpha1.evaluation_status import EvaluationStatus
 from oasis_operator.reconcile.evaluation import conclusion, counting, facts, regate
 from oasis_operator.reconcile.profiles import digest_of
-from oasis_operator.resources import answers, subject
+from oasis_operator.resources import answers, subject, workload
 from oasis_operator.resources.timeouts import effective, stage_seconds
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def _basis(done: Pass) -> dict[str, Any]:
     if done.results.answer is not None and seen.agent is not None:
         image = done.results.image
         digests |= {"image": image or None, "subject": subject.subject_digest(seen.agent, image)}
+        changes["workload"] = workload.workload_of(seen.agent, image)
     if seen.environment is not None:
         digests["environment"] = subject.environment_digest(seen.environment, done.settings.images)
     if seen.assessment is not None and seen.assessment.plan is not None:
