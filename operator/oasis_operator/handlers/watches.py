@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from oasis_operator.handlers.intake import Intake
 
 PREFIX = labels.PREFIX
-_WATCH_SECONDS = 240.0
-_GRACE_SECONDS = 30.0
-_CONNECT_SECONDS = 10.0
+# Whole: the API server refuses a watch of "240.0" seconds.
+_WATCH_SECONDS = 240
+_GRACE_SECONDS = 30
+_CONNECT_SECONDS = 10
 
 
 def build_registry(intake: Intake, *, reads_policies: bool = True) -> kopf.OperatorRegistry:
