@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.api import conditions, definitions, fields, schema
+from oasis_operator.reconcile.evaluation import lifecycle as evaluation
+from oasis_operator.reconcile.scenariorun import lifecycle as scenariorun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,13 +31,48 @@ LIMITS = (
     ("maxItems", "≤ {} items"),
     ("maxProperties", "≤ {} entries"),
 )
+_STAGES = (
+    "Every way from one stage to another. The stage of a ScenarioRun stands in `status.stage`, that of an "
+    "Evaluation follows from its conditions and runs. Agents and Environments have no stages: they are "
+    "Ready or say why not."
+)
 FREE = "x-kubernetes-preserve-unknown-fields"
 
 
 def render_all() -> dict[Path, str]:
     """Return every page by its path below the repository's root."""
     pages = {PAGES / f"{item.kind.lower()}.md": _page(item) for item in definitions.ALL}
-    return {**pages, PAGES / "conditions.md": _conditions_page(), PAGES / "README.md": _index()}
+    others = {
+        "conditions.md": _conditions_page(),
+        "lifecycles.md": _lifecycles_page(),
+        "README.md": _index(),
+    }
+    return {**pages, **{PAGES / name: text for name, text in others.items()}}
+
+
+def _lifecycles_page() -> str:
+    """Draw the stages of both kinds that have any, as their reconcilers go through them."""
+    lines = [
+        NOTICE,
+        "",
+        "# Lifecycles",
+        "",
+        _STAGES,
+    ]
+    for kind, table in (("Evaluation", evaluation.TRANSITIONS), ("ScenarioRun", scenariorun.TRANSITIONS)):
+        arrows = [f"    {before} --> {after}: {event}" for (before, event), after in table.items()]
+        first = next(iter(table))[0]
+        lines += [
+            "",
+            f"## {kind}",
+            "",
+            "```mermaid",
+            "stateDiagram-v2",
+            f"    [*] --> {first}",
+            *arrows,
+            "```",
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def _page(definition: schema.Definition) -> str:
@@ -70,7 +107,8 @@ def _page(definition: schema.Definition) -> str:
 def _index() -> str:
     rows = ((f"[{item.kind}]({item.kind.lower()}.md)", _summary(item)) for item in definitions.ALL)
     intro = (
-        f"The custom resources of `{fields.API_VERSION}`, and the [conditions](conditions.md) they report."
+        f"The custom resources of `{fields.API_VERSION}`, the [conditions](conditions.md) they report, "
+        "and the [stages](lifecycles.md) they go through."
     )
     return (
         "\n".join([NOTICE, "", "# Custom resources", "", intro, "", *_table(("kind", "what it is"), rows)])

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from oasis_operator.ports.recorder import Recorder
 
 PREFIX = labels.PREFIX
-_WATCH_SECONDS = 240.0
-_GRACE_SECONDS = 30.0
-_CONNECT_SECONDS = 10.0
+# Whole: the API server refuses a watch of "240.0" seconds.
+_WATCH_SECONDS = 240
+_GRACE_SECONDS = 30
+_CONNECT_SECONDS = 10
 BYPASSING = (
     ("apps", "deployments"),
     ("apps", "statefulsets"),
