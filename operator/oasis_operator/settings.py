@@ -1,7 +1,4 @@
-"""Settings of the operator process: a frozen value built from a mapping such as the environment.
-
-Every variable starts with OASIS_. Nothing is looked up elsewhere: the same mapping gives the same settings.
-"""
+"""Settings of the operator process: a frozen value built from a mapping, whose variables start with OASIS_."""
 
 from __future__ import annotations
 
