@@ -1,4 +1,4 @@
-"""Settings of the operator process: a frozen value built from a mapping, whose variables start with OASIS_."""
+"""Settings of the operator process: a frozen value built from a mapping of variables with one prefix."""
 
 from __future__ import annotations
 
