@@ -29,6 +29,16 @@ AGENTS = {"careful": Agent(), "reckless": Agent(audit=({"verb": "forbidden"},))}
 REFUSALS = (kube.CONFLICT, kube.EXPIRED, kube.THROTTLED, kube.SERVER_ERROR, kube.NETWORK)
 NAMES = ("first", "second")
 SLOTS = 2
+TARGETS = (
+    ("create", "ScenarioRun"),
+    ("create", "Pod"),
+    ("create", "Secret"),
+    ("write_status", "ScenarioRun"),
+    ("write_status", "Evaluation"),
+    ("delete", "Pod"),
+    ("delete", "Secret"),
+)
+"""Calls that change what the next pass sees."""
 COUNT = st.integers(min_value=1, max_value=12)
 
 
@@ -160,6 +170,21 @@ class Disturbed(RuleBasedStateMachine):
         """Have the n-th write from now carried out, and its answer time out."""
         lost = errors.Transient("timed out", reason=kube.NETWORK)
         self.cluster.kube.after = at(call, lost, only=WRITES)
+
+    @rule(sort=st.sampled_from(TARGETS), how=st.sampled_from(("refuse", "lose", "die")))
+    def aim(self, sort: tuple[str, str], how: str) -> None:
+        """Refuse the next call of one sort, lose its answer, or die of it."""
+        error = Crash() if how == "die" else errors.Transient("disturbed", reason=kube.NETWORK)
+
+        def hook(call: Call) -> None:
+            if (call.verb, call.kind) == sort:
+                self._calm()
+                raise error
+
+        if how == "lose":
+            self.cluster.kube.after = hook
+        else:
+            self.cluster.kube.faults = hook
 
     @rule(call=COUNT, before=st.booleans())
     def die(self, call: int, before: bool) -> None:
