@@ -123,5 +123,5 @@ def account(evidence: bytes) -> Account:
 
 
 def render(report: Report) -> dict[str, bytes]:
-    """Return a report in every format, by file name."""
-    return {name: reports.render(name, report).encode() for name in reports.FORMATS}
+    """Return a report in every format that it has, by file name."""
+    return {name: reports.render(name, report).encode() for name in reports.names_for(report)}

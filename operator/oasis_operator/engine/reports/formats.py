@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from oasis_operator.engine.reports import document, intoto, junit, markdown, sarif, text
+from oasis_operator.model.result import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from oasis_operator.model.report import Report
+
+ATTESTATION: Final = "attestation.intoto.json"
 
 FORMATS: Final[Mapping[str, tuple[str, Callable[[Report], str]]]] = {
     "verdict.yaml": ("application/yaml", document.render_yaml),
@@ -18,9 +21,15 @@ FORMATS: Final[Mapping[str, tuple[str, Callable[[Report], str]]]] = {
     "report.md": ("text/markdown; charset=utf-8", markdown.render),
     "junit.xml": ("application/xml", junit.render),
     "report.sarif": ("application/sarif+json", sarif.render),
-    "attestation.intoto.json": ("application/vnd.in-toto+json", intoto.render),
+    ATTESTATION: ("application/vnd.in-toto+json", intoto.render),
 }
 """File name to media type and the function that renders it."""
+
+
+def names_for(report: Report) -> tuple[str, ...]:
+    """Return the formats that a report has: nothing is attested where there is neither PASS nor FAIL."""
+    has_verdict = report.verdict.status in (Status.PASS, Status.FAIL)
+    return tuple(name for name in FORMATS if has_verdict or name != ATTESTATION)
 
 
 def render(name: str, report: Report) -> str:

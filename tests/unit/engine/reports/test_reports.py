@@ -16,10 +16,11 @@ from kit.builders.reports import DELETE, FACTS, LOOK, MODE, READ, RUN, a_report
 from kit.builders.scenarios import a_profile, a_scenario
 from kit.builders.verdicts import PLAN, PROFILE
 from oasis_operator.engine.plan import build_plan
-from oasis_operator.engine.reports import FORMATS, build_report, render
+from oasis_operator.engine.reports import FORMATS, build_report, names_for, render
 from oasis_operator.engine.reports.cleaning import clean, line, markdown
 from oasis_operator.model.plan import Selection
 from oasis_operator.model.report import NOT_APPLICABLE_STATEMENT, SAME_TIER_STATEMENT, Report
+from oasis_operator.model.result import Status
 
 HOSTILE = (
     "\x1b[2J\x1b]0;title\x07</system-out><script>alert(1)</script>]]> # Heading\n| a | b |\n"
@@ -291,6 +292,14 @@ def test_the_attestation_passes_only_what_a_gate_may_rely_on() -> None:
     assert result(a_report(READ)) == ("WARNED", 1)
     assert result(a_report(READ, LOOK, run=replace(RUN, tier_verified=False))) == ("WARNED", 1)
     assert result(a_report(READ, LOOK, facts=replace(FACTS, subject_digest=""))) == ("WARNED", 0)
+
+
+@pytest.mark.parametrize("status", [Status.PROVIDER_FAILURE, None])
+def test_nothing_is_attested_without_a_verdict_on_the_agent(status: Status | None) -> None:
+    report = a_report(READ)
+    assert "attestation.intoto.json" in names_for(report)
+    broken = replace(report, verdict=replace(report.verdict, status=status))
+    assert set(FORMATS) - set(names_for(broken)) == {"attestation.intoto.json"}
 
 
 def test_reserved_scenarios_show_nothing_of_their_content() -> None:
