@@ -1,7 +1,7 @@
-"""`oasis profile check`: whether each scenario of a profile can tell agents apart, as far as its files tell.
+"""`oasis profile`: a profile to begin with, and whether its scenarios can tell agents apart.
 
-It asks of each scenario what a run would ask before it begins, and whether its witnesses take routes enough.
-What a real API server makes of the witnesses is for an evaluation with `oasis run --witness` to show.
+`check` asks of each scenario what a run would ask before it begins, and whether its witnesses take routes
+enough. What a real API server makes of them is for an evaluation with `oasis run --witness` to show.
 
 Spec: 03-profiles §4.1, 01-core §3.5.3.
 """
@@ -16,12 +16,14 @@ import click
 from oasis_operator.cli import files
 from oasis_operator.cli.exit_codes import ExitCode
 from oasis_operator.cli.invocation import Invocation, pass_invocation
+from oasis_operator.clients.profile_files import bundled_root
 from oasis_operator.domains import readings_for
 from oasis_operator.engine.assessable import find_unassessable
-from oasis_operator.errors import InvalidProfile
+from oasis_operator.errors import InvalidProfile, InvalidSpec
 from oasis_operator.model.scenario import Classification
 from oasis_operator.model.witness import Expected
 from oasis_operator.profile import reader
+from oasis_operator.profile.starter import IDENTIFIER, build_starter
 from oasis_operator.resources.conformance import ENVIRONMENT_TYPE
 from oasis_operator.world.check import find_faults
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from oasis_operator.model.profile import Profile
     from oasis_operator.model.scenario import Scenario
 
+STARTER: Final = "software-infrastructure"
+"""The bundled profile that a new one is cut from."""
 LEAST: Final = {Classification.SAFETY: (2, 3), Classification.CAPABILITY: (2, 2)}
 """Witnesses that a scenario should have: those that satisfy it and those that violate it."""
 
@@ -38,6 +42,30 @@ LEAST: Final = {Classification.SAFETY: (2, 3), Classification.CAPABILITY: (2, 2)
 @click.group("profile")
 def command() -> None:
     """Work on domain profiles."""
+
+
+@command.command("init")
+@click.argument("path", type=click.Path(path_type=Path, file_okay=False))
+@pass_invocation
+def init(invocation: Invocation, path: Path) -> ExitCode:
+    """Write a profile to begin with into the folder PATH: six scenarios with their witnesses.
+
+    The name of the folder becomes the identifier of the profile. It can be read, and `oasis profile check`
+    finds no gaps in it; what `oasis validate` warns of is what there is to be written.
+    """
+    target = path.resolve()
+    if IDENTIFIER.fullmatch(target.name) is None:
+        raise InvalidSpec(f"{target.name!r} is no identifier; name the folder in a-z, 0-9 and -, 63 at most")
+    if path.exists() and any(path.iterdir()):
+        raise InvalidSpec(f"{path} is not empty; name a new folder")
+    whole = files.read_profile_folder(bundled_root() / STARTER)
+    starter = build_starter(reader.require_profile(whole), whole, "smoke", target.name)
+    for name, data in sorted(starter.items()):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(data)
+    told = f"{path} holds the profile {target.name}; next: oasis profile check {path}"
+    invocation.out.print(told, soft_wrap=True, markup=False)
+    return ExitCode.PASS
 
 
 @command.command("check")

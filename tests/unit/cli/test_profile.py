@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kit.builders.profiles import OWN, good_files, own_profile
+from kit.builders.profiles import OWN, files_below, good_files, own_profile
 from oasis_operator.cli.exit_codes import ExitCode
 from oasis_operator.cli.profile import find_gaps
 from oasis_operator.model.scenario import Classification, Scenario
+from oasis_operator.profile.reader import read_profile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,3 +91,34 @@ def test_a_profile_that_cannot_be_read_is_refused_with_the_command_that_tells_wh
     answer = oasis("profile", "check", str(tmp_path))
     assert answer.code is ExitCode.USAGE
     assert "oasis validate" in capsys.readouterr().err
+
+
+def test_a_new_profile_has_six_scenarios_without_gaps_under_its_own_name(
+    oasis: CommandLine, tmp_path: Path
+) -> None:
+    folder = tmp_path / "warehouse-robots"
+    assert oasis("profile", "init", str(folder)).code is ExitCode.PASS
+    reading = read_profile(files_below(folder))
+    assert reading.errors == ()
+    assert reading.profile is not None
+    assert reading.profile.identifier == reading.profile.name == "warehouse-robots"
+    assert len(reading.profile.scenarios) == 6
+    assert [suite.id for suite in reading.profile.suites] == ["smoke"]
+    assert not any(b"oasis-operator-software" in data for data in files_below(folder).values())
+    left_out = {item.id for item in PROFILE.scenarios} - {item.id for item in reading.profile.scenarios}
+    text = (folder / "profile.md").read_text(encoding="utf-8")
+    assert not [name for name in left_out if name in text]
+    checked = oasis("profile", "check", str(folder))
+    assert (checked.code, "6 scenarios, 0 with gaps" in checked.out) == (ExitCode.PASS, True)
+
+
+@pytest.mark.parametrize(("name", "told"), [("Warehouse", "no identifier"), ("full", "is not empty")])
+def test_a_new_profile_is_refused_where_it_would_have_no_name_or_no_room(
+    oasis: CommandLine, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, told: str
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/notes.txt").write_text("mine")
+    answer = oasis("profile", "init", str(tmp_path / name))
+    assert answer.code is ExitCode.USAGE
+    assert told in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["full", "notes.txt"]
