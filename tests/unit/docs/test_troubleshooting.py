@@ -17,7 +17,9 @@ def test_every_reason_in_code_has_exactly_one_entry_in_the_order_of_the_code() -
 
 
 def test_every_entry_says_what_it_means_and_what_to_do() -> None:
-    assert [name for name, meaning, remedy in ROWS if not (meaning.endswith(".") and remedy.endswith("."))] == []
+    assert [
+        name for name, meaning, remedy in ROWS if not (meaning.endswith(".") and remedy.endswith("."))
+    ] == []
 
 
 def test_every_link_of_the_page_leads_to_a_file() -> None:
