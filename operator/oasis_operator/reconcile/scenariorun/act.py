@@ -19,6 +19,7 @@ from oasis_operator.model.scenario import Classification
 from oasis_operator.reconcile.creating import create_or_get
 from oasis_operator.reconcile.scenariorun import (
     actions,
+    budgeted,
     collecting,
     foreign_act,
     modelled,
@@ -223,7 +224,7 @@ class _Actor:
         adapter = requests.adapter_of(spec, wanted.id, profile.witness(wanted.id))
         adapter = await modelled.completed(self._deps, self._seen, adapter)
         request = requests.run_request(
-            self._seen.objects.id, boot_id, wanted, adapter, modelled.seconds(self._seen)
+            self._seen.objects.id, boot_id, wanted, adapter, budgeted.seconds(self._seen)
         )
         if requests.waits(wanted):
             await self._deps.probe.begin(self._probe(), self._seen.objects.id)
@@ -242,9 +243,9 @@ class _Actor:
             self._identity(wanted),
             await self._subject(),
             evidence.stimuli_of(wanted, delivered, prepared),
-            transcript,
+            budgeted.stopped(self._seen, transcript),
             self._seen.agent_pod,
-            modelled.used(self._seen, transcript, self._now),
+            budgeted.used(self._seen, transcript, self._now),
         )
         await self._deps.artifacts.keep_draft(self._seen.objects.id, evidence.canonical(document))
 
