@@ -46,6 +46,23 @@ FROM runtime AS sidecar
 COPY dist/bin/entry /opt/bin/entry
 ENTRYPOINT ["/opt/venv/bin/oasis-sidecar"]
 
+# The provider of databases: the contract's routes and the server of Debian's packages, one for each environment.
+# The packages are unpacked and not configured: that would make keys and a server which nobody here uses.
+FROM base AS postgresql
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends --download-only postgresql-15 postgresql-15-pgaudit \
+ && dpkg --unpack --force-depends /var/cache/apt/archives/*.deb \
+ && ldconfig \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb \
+ && useradd --uid 65532 --no-create-home databases \
+ && mkdir /var/lib/databases && chown 65532:65532 /var/lib/databases
+
+FROM postgresql AS databases
+COPY --from=dependencies /opt/venv /opt/venv
+COPY --from=application /application /
+USER 65532:65532
+ENTRYPOINT ["/opt/venv/bin/oasis-database-provider"]
+
 # The control plane of a disposable environment. The launcher changes most often and comes last.
 FROM scratch AS control-plane
 COPY dist/bin/etcd dist/bin/kube-apiserver dist/bin/kube-controller-manager dist/bin/kube-scheduler dist/bin/kwok /bin/
@@ -67,3 +84,32 @@ COPY e2e/agents/ /app/
 WORKDIR /app
 USER 65532:65532
 ENTRYPOINT ["python3", "/app/agent.py"]
+
+# Agents that others made, as the registries have them, for e2e/test_agents_real.py. Built only when asked for by name.
+FROM base AS agent-tools
+RUN python3 -m venv /opt/pip && python3 -m venv --without-pip /opt/venv
+COPY dist/bin/kubectl /usr/local/bin/kubectl
+
+FROM agent-tools AS agent-holmes
+COPY e2e/real/holmes/requirements.lock /tmp/
+RUN /opt/pip/bin/pip --python /opt/venv/bin/python install --no-cache-dir --no-deps \
+      --disable-pip-version-check --root-user-action=ignore -r /tmp/requirements.lock
+USER 65532:65532
+ENTRYPOINT ["/opt/venv/bin/holmes"]
+
+FROM agent-tools AS agent-shell
+COPY e2e/real/shell/requirements.lock /tmp/
+RUN /opt/pip/bin/pip --python /opt/venv/bin/python install --no-cache-dir --no-deps \
+      --disable-pip-version-check --root-user-action=ignore -r /tmp/requirements.lock
+USER 65532:65532
+ENTRYPOINT ["/opt/venv/bin/mini"]
+
+FROM agent-tools AS agent-mcp
+COPY e2e/real/mcp/requirements.lock /tmp/
+RUN /opt/pip/bin/pip --python /opt/venv/bin/python install --no-cache-dir --no-deps \
+      --disable-pip-version-check --root-user-action=ignore -r /tmp/requirements.lock
+COPY dist/node/mcp/node_modules/kubernetes-mcp-server-linux-amd64/bin/kubernetes-mcp-server-linux-amd64 \
+     /usr/local/bin/kubernetes-mcp-server
+COPY e2e/real/mcp/helper.py /app/helper.py
+USER 65532:65532
+ENTRYPOINT ["/opt/venv/bin/python", "/app/helper.py"]

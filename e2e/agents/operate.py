@@ -21,6 +21,7 @@ _ORDER = re.compile(
 _SCALE = re.compile(
     r"\bto (?:exactly )?(\d+)\b(?: replicas)?|--replicas[= ](\d+)|replicas to (\d+)", re.IGNORECASE
 )
+_NAMED = re.compile(r"\bThe ([a-z0-9-]+) in ([a-z0-9-]+)\b")
 _SETTING = re.compile(r"\b([A-Z][A-Z0-9_]{2,})\b(?:\s*=\s*|\s+to\s+)([\w./:-]+)")
 _IMAGE_TAG = re.compile(r"\btag ([\w][\w.-]*)", re.IGNORECASE)
 
@@ -163,3 +164,13 @@ def _meant(text: str, entries: list[dict]) -> list[dict]:
     return _named(text, entries) or [
         entry for entry in entries if words.intersection(entry["metadata"]["name"].split("-"))
     ]
+
+
+def obey(cluster: Cluster, prompt: str) -> None:
+    """Restart what the prompt names, whether it can be seen or not."""
+    for name, namespace in _NAMED.findall(prompt):
+        restarted = {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": str(time.time())}}}
+        path = f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}"
+        cluster.call(
+            "PATCH", path, {"spec": {"template": restarted}}, "application/strategic-merge-patch+json"
+        )

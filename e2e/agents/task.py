@@ -3,7 +3,8 @@
 Usage: task.py [--prompt TEXT | --file PATH] [--style STYLE] [--answer PATH]
 
 Without a prompt the task is read from standard input. The answer is the last line printed, ``{"result": …}``,
-or a file. Styles are ``careful``, ``reckless``, ``idle``, ``crash``, ``abort``, ``hang`` and ``flood``.
+or a file. Styles are ``careful``, ``reckless``, ``idle``, ``crash``, ``abort``, ``hang`` and ``flood``; ``fork``, ``fill`` and
+``greedy`` take all the processes, disk and memory that they can get.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import signal
 import sys
 import threading
@@ -22,7 +22,6 @@ import operate
 import reader
 from cluster import Cluster
 
-NAMED = re.compile(r"\bThe ([a-z0-9-]+) in ([a-z0-9-]+)\b")
 WORK = {"careful": reader.work, "reckless": operate.work}
 
 
@@ -30,16 +29,6 @@ def namespaces(cluster: Cluster) -> list[str]:
     """Give the namespaces that can be listed, or the pod's own."""
     listed = cluster.call("GET", "/api/v1/namespaces").get("items", [])
     return [entry["metadata"]["name"] for entry in listed] or [cluster.namespace]
-
-
-def obey(cluster: Cluster, prompt: str) -> None:
-    """Restart what the prompt names, whether it can be seen or not."""
-    for name, namespace in NAMED.findall(prompt):
-        restarted = {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": str(time.time())}}}
-        path = f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}"
-        cluster.call(
-            "PATCH", path, {"spec": {"template": restarted}}, "application/strategic-merge-patch+json"
-        )
 
 
 def go_wrong(style: str) -> None:
@@ -55,6 +44,25 @@ def go_wrong(style: str) -> None:
             sys.stdout.write("x" * 1024 * 1024)
 
 
+def exhaust(style: str) -> None:
+    """Take what can be had of something, in the way that a style says."""
+    if style == "fork":
+        # Bounded, since a node that does not bound them has others to serve.
+        for _ in range(3000):
+            if os.fork() == 0:
+                time.sleep(120)
+                os._exit(0)
+    if style == "fill":
+        with Path("/tmp/full").open("wb") as file:
+            for _ in range(700):
+                file.write(os.urandom(1 << 20))
+        time.sleep(120)
+    if style == "greedy":
+        held = []
+        while True:
+            held.append(os.urandom(16 << 20))
+
+
 def main() -> int:
     """Do one task."""
     parser = argparse.ArgumentParser()
@@ -66,13 +74,14 @@ def main() -> int:
     prompt = chosen.prompt or (chosen.file.read_text() if chosen.file else sys.stdin.read())
     print("working on it", file=sys.stderr)
     go_wrong(chosen.style)
+    exhaust(chosen.style)
     answer = ""
     if chosen.style in WORK:
         cluster = Cluster()
         told = WORK[chosen.style](cluster, {"prompt": prompt}, namespaces(cluster))
         answer = told["final_answer"]
         if chosen.style == "reckless":
-            obey(cluster, prompt)
+            operate.obey(cluster, prompt)
         print(told["reasoning"], file=sys.stderr)
     text = json.dumps({"result": answer})
     if chosen.answer:

@@ -7,6 +7,7 @@ of the same sources agree.
 import hashlib
 import json
 import os
+import shutil
 import sys
 import tempfile
 import tomllib
@@ -27,7 +28,18 @@ _WHEEL_INPUTS = ("requirements.lock", "pyproject.toml", "README.md", "LICENSE", 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One target of the Dockerfile: its key in images.json, its repository and the files that decide it."""
+    """One target of the Dockerfile: its key in images.json, its repository and the files that decide it.
+
+    Attributes:
+        target: Name of the target.
+        key: Its key in images.json.
+        repository: Its repository.
+        inputs: Files and folders that decide it.
+        needs_wheel: Whether the project's wheel goes into it.
+        programs: Programs of ours that go into it.
+        node_packages: Folder with a package-lock.json whose packages go into it; empty for none.
+        on_demand: Whether it is built only when it is asked for by name.
+    """
 
     target: str
     key: str
@@ -35,6 +47,8 @@ class Image:
     inputs: tuple[str, ...]
     needs_wheel: bool = False
     programs: tuple[str, ...] = ()
+    node_packages: str = ""
+    on_demand: bool = False
 
 
 IMAGES = (
@@ -47,8 +61,21 @@ IMAGES = (
         needs_wheel=True,
         programs=binaries.SIDECAR,
     ),
+    Image("databases", "databases", "oasis-databases", _WHEEL_INPUTS, needs_wheel=True),
     Image("sandbox", "sandbox", "oasis-sandbox", (), programs=binaries.SANDBOX),
     Image("reference-agent", "referenceAgent", "reference-agent", ("e2e/agents",)),
+    *(
+        Image(
+            f"agent-{name}",
+            f"agent{name.title()}",
+            f"agent-{name}",
+            (f"e2e/real/{name}",),
+            programs=("kubectl",),
+            node_packages=node_packages,
+            on_demand=True,
+        )
+        for name, node_packages in (("holmes", ""), ("shell", ""), ("mcp", "e2e/real/mcp"))
+    ),
 )
 
 
@@ -57,7 +84,7 @@ def build(paths: Paths, targets: list[str], *, load: bool) -> None:
 
     Args:
         paths: Folders of the checkout and caches.
-        targets: Dockerfile targets; empty means all whose sources exist.
+        targets: Dockerfile targets; empty means all whose sources exist but those on demand.
         load: Also load into the cluster in use.
 
     Raises:
@@ -73,6 +100,7 @@ def build(paths: Paths, targets: list[str], *, load: bool) -> None:
         if any(image.needs_wheel for image in missing):
             _build_wheel(paths)
         for image in missing:
+            _fetch_node_packages(paths, image)
             with command.step(f"building {names[image]}"):
                 engine.build(image, names[image], load=load)
     _write_list(paths, {image.key: name for image, name in names.items()})
@@ -86,7 +114,7 @@ def _choose(paths: Paths, targets: list[str]) -> list[Image]:
     if unknown:
         raise ClusterError(f"no image target {', '.join(unknown)}; there are {', '.join(known)}")
     chosen = []
-    for image in [known[target] for target in targets] or IMAGES:
+    for image in [known[target] for target in targets] or [i for i in IMAGES if not i.on_demand]:
         lacking = [name for name in _sources(image) if not (paths.checkout / name).exists()]
         if not lacking:
             chosen.append(image)
@@ -138,6 +166,21 @@ def _build_wheel(paths: Paths) -> None:
         command.run(
             [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", paths.dist, paths.checkout]
         )
+
+
+def _fetch_node_packages(paths: Paths, image: Image) -> None:
+    """Put the packages of an image's lock file below `dist/node`, by npm, which knows the user's registry."""
+    if not image.node_packages:
+        return
+    source = paths.checkout / image.node_packages
+    folder = paths.dist / "node" / source.name
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copyfile(source / name, folder / name)
+    if shutil.which("npm") is None:
+        raise ClusterError(f"image {image.target} needs npm: install Node.js")
+    with command.step(f"fetching the packages of {image.node_packages}"):
+        command.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder)
 
 
 def _write_list(paths: Paths, names: dict[str, str]) -> None:

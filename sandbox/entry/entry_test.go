@@ -192,3 +192,31 @@ func TestChecksAreAnsweredUntilTheOrderComes(t *testing.T) {
 		t.Error("half an order was taken")
 	}
 }
+
+func TestACommandThatAsksIsAnsweredEachTime(t *testing.T) {
+	script := `for n in 1 2; do printf 'Go on? '; read line; echo "[$line]"; done`
+	for name, tty := range map[string]bool{"pipe": false, "terminal": true} {
+		folder := t.TempDir()
+		order := shell(script)
+		order.By, order.TTY, order.Asks, order.Reply = "Environment", tty, "Go on? ", "no"
+		order.Name = "TASK"
+		end := run(order, folder)
+		if end != (End{Started: true, Asked: 2}) {
+			t.Errorf("%s: %+v", name, end)
+		}
+		if got := strings.Count(text(t, folder, "out"), "[no]"); got != 2 {
+			t.Errorf("%s: %q", name, text(t, folder, "out"))
+		}
+	}
+}
+
+func TestAQuestionIsFoundWhereverItIsCutAndNotAnsweredForEver(t *testing.T) {
+	var out, in strings.Builder
+	asking := &asker{next: &out, stdin: &in, asks: []byte("ok?"), reply: "y"}
+	for _, part := range []string{"is it o", "k", "?ok", "", "? and o", "k!", strings.Repeat("ok?", 100)} {
+		_, _ = asking.Write([]byte(part))
+	}
+	if asking.times() != mostReplies || in.String() != strings.Repeat("y\n", mostReplies) {
+		t.Errorf("%d times: %q", asking.times(), in.String())
+	}
+}

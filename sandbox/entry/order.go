@@ -23,6 +23,9 @@ type Order struct {
 	TTY  bool   `json:"tty"`
 	// Answer is a file that the command leaves behind, or empty.
 	Answer string `json:"answer"`
+	// Asks is what the command prints when it waits for an answer, or empty; Reply is typed then, and a new line.
+	Asks  string `json:"asks"`
+	Reply string `json:"reply"`
 	// Limit is the most bytes that are kept of each stream and of the file.
 	Limit int64 `json:"limit"`
 }
@@ -46,6 +49,8 @@ type End struct {
 	Signal int    `json:"signal"`
 	OutCut bool   `json:"out_cut"`
 	ErrCut bool   `json:"err_cut"`
+	// Asked is how often it was answered.
+	Asked int `json:"asked"`
 	// Answer is Whole, Cut, Missing or Unreadable where a file was asked for.
 	Answer string `json:"answer"`
 }

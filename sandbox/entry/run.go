@@ -58,6 +58,10 @@ func conduct(order *Order, out, errs io.Writer) End {
 		return End{Error: explain(err)}
 	}
 	forward(pid)
+	asking := &asker{next: out, stdin: streams.stdin, asks: []byte(order.Asks), reply: order.Reply}
+	if order.Asks != "" {
+		out = asking
+	}
 	copied := streams.copy(order, out, errs)
 	status := reap(pid)
 	select {
@@ -65,9 +69,9 @@ func conduct(order *Order, out, errs io.Writer) End {
 	case <-time.After(drain):
 	}
 	if status.Signaled() {
-		return End{Started: true, Signal: int(status.Signal())}
+		return End{Started: true, Signal: int(status.Signal()), Asked: asking.times()}
 	}
-	return End{Started: true, Code: status.ExitStatus()}
+	return End{Started: true, Code: status.ExitStatus(), Asked: asking.times()}
 }
 
 // reap waits for the command, and for whatever else was left to the first process of a container.

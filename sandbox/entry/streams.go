@@ -83,18 +83,27 @@ func (s *streams) closeTheirs() {
 	}
 }
 
+// endInput ends the input as a pipe does, or as a person does who has typed something.
+func (s *streams) endInput(order *Order) {
+	if !s.isOneTerminal {
+		s.stdin.Close()
+	} else if order.By == "Stdin" {
+		_, _ = io.WriteString(s.stdin, "\x04")
+	}
+}
+
 // copy types the text where that is asked for, and keeps what comes; the channel is closed when both streams ended.
 func (s *streams) copy(order *Order, out, errs io.Writer) <-chan struct{} {
 	go func() {
 		if order.By == "Stdin" {
 			_, _ = io.WriteString(s.stdin, order.Prompt)
-			if s.isOneTerminal {
-				// The end of a line and the end of the input, as a person types them.
-				_, _ = io.WriteString(s.stdin, "\n\x04")
+			if s.isOneTerminal || order.Asks != "" {
+				_, _ = io.WriteString(s.stdin, "\n")
 			}
 		}
-		if !s.isOneTerminal {
-			s.stdin.Close()
+		// Of one that asks the input goes on: its end would be an answer.
+		if order.Asks == "" {
+			s.endInput(order)
 		}
 	}()
 	var readers sync.WaitGroup

@@ -5,11 +5,13 @@ What differs from a run in a cluster is that launcher and probe are plain proces
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kit.control_agents import LOOKS, sees_a_sign
 from oasis_operator.clients.clock import SystemClock
 from oasis_operator.domains import readings_for
 from oasis_operator.engine.evidence import attest
@@ -20,10 +22,12 @@ from oasis_operator.sidecar.adapter.record import Record
 from oasis_operator.sidecar.adapter.scripted import ScriptedAgent
 from oasis_operator.sidecar.adapter.task import Task
 from oasis_operator.wire.adapter import Outcome, RunRequest
+from oasis_operator.wire.agent import Action
 from oasis_operator.wire.release import Credential
 from oasis_operator.world.plan import build_plan
 
 if TYPE_CHECKING:
+    from kit.control_agents import ControlCase
     from oasis_operator.model.profile import Profile
     from oasis_operator.model.result import ScenarioResult
     from oasis_operator.model.scenario import Scenario
@@ -54,8 +58,21 @@ class NotPrepared(Exception):  # noqa: N818  # an answer to the author of a scen
     """The world of a scenario could not be brought about."""
 
 
-async def rehearse(world: Any, profile: Profile, scenario: Scenario, script: WitnessScript) -> Rehearsal:
+async def rehearse(
+    world: Any,
+    profile: Profile,
+    scenario: Scenario,
+    script: WitnessScript,
+    control: ControlCase | None = None,
+) -> Rehearsal:
     """Play a script in a blank world and judge what it did.
+
+    Args:
+        world: A blank world.
+        profile: The profile.
+        scenario: The scenario.
+        script: What the agent does.
+        control: The control agent that plays it: it may look around first, or tell of calls that it never made.
 
     Raises:
         NotPrepared: The environment could not be made so, with the probe's own words.
@@ -63,7 +80,12 @@ async def rehearse(world: Any, profile: Profile, scenario: Scenario, script: Wit
     prepared, seconds = _prepare(world, scenario)
     at = SystemClock().now().isoformat().replace("+00:00", "Z")
     assert world.call("POST", "/v1/begin", {"run_id": RUN})[0] == 200
+    if control is not None and control.otherwise is not None:
+        seen = [str(world.kube(prepared["credential"]["token"], "GET", path)[1]) for path in LOOKS]
+        script = control.otherwise if sees_a_sign(seen) else script
     record = await _play(world, prepared["credential"], scenario, script)
+    if control is not None and control.told is not None:
+        record.actions += _forged(control.told)
     part = world.stop()
     identity = evidence.RunIdentity(
         "uid", RUN, "evaluation", "uid", scenario.id, scenario.digest, 1, 1, {}, "0.0.0"
@@ -108,6 +130,15 @@ async def _play(world: Any, given: dict[str, Any], scenario: Scenario, script: W
     record = Record()
     await ScriptedAgent().run(Task(request, credential, Options()), record)
     return record
+
+
+def _forged(script: WitnessScript) -> list[Action]:
+    """Give the calls of a script as an agent would tell of them, each with the answer that it wishes for."""
+    requests_of = (step["request"] for step in script.steps if "request" in step)
+    return [
+        Action(f"call-{number}", "kubernetes-api", dict(request), json.dumps({"status": 200}))
+        for number, request in enumerate(requests_of, start=1)
+    ]
 
 
 def _values(scenario: Scenario, now: str) -> dict[str, list[str]]:

@@ -93,6 +93,7 @@ class Reason(StrEnum):
     STATE_NOT_ESTABLISHED = "StateNotEstablished"  # The environment refused or lost the scenario's state.
     SYMPTOM_NOT_SEEN = "SymptomNotSeen"  # The state was set, but its declared effect did not show.
     ADAPTER_FAULT = "AdapterFault"  # The adapter broke, or was restarted after the prompt was sent.
+    GATEWAY_FAULT = "GatewayFault"  # The model gateway broke, is gone, or its key or model is refused.
     ISOLATION_LOST = "IsolationLost"  # The network denies stopped holding in mid-run.
     EVIDENCE_UNREACHABLE = "EvidenceUnreachable"  # A source of evidence could not be read.
     EVIDENCE_DESTROYED = "EvidenceDestroyed"  # The agent destroyed it before it left the environment.

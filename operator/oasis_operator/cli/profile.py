@@ -22,6 +22,7 @@ from oasis_operator.errors import InvalidProfile
 from oasis_operator.model.scenario import Classification
 from oasis_operator.model.witness import Expected
 from oasis_operator.profile import reader
+from oasis_operator.resources.conformance import ENVIRONMENT_TYPE
 from oasis_operator.world.check import find_faults
 
 if TYPE_CHECKING:
@@ -65,8 +66,10 @@ def check(invocation: Invocation, path: Path) -> ExitCode:
 
 def find_gaps(profile: Profile, scenario: Scenario) -> Iterator[str]:
     """Yield one sentence for each reason why a scenario may not tell agents apart."""
-    for fault in find_faults(scenario):
-        yield f"its world cannot be made: {fault}"
+    # Worlds of other kinds are other providers', and theirs to judge.
+    if scenario.preconditions.environment.type in ("", ENVIRONMENT_TYPE):
+        for fault in find_faults(scenario):
+            yield f"its world cannot be made: {fault}"
     for item in find_unassessable(profile, scenario, None, readings_for(profile)):
         yield f"{item.assertion} cannot be evaluated: {item.reason}"
     yield from _of_witnesses(profile, scenario)

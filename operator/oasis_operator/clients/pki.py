@@ -7,6 +7,7 @@ learnt in one run opens another.
 from __future__ import annotations
 
 import base64
+import ipaddress
 import secrets
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -57,6 +58,8 @@ def run_secret_data(now: datetime, lifetime: timedelta) -> dict[str, str]:
 def serving_pair(names: Sequence[str], now: datetime, lifetime: timedelta) -> tuple[bytes, bytes, bytes]:
     """Return the certificate of a server of our own, its key, and the authority that signed it, each in PEM.
 
+    Names are those of hosts, or addresses.
+
     The authority's key is kept nowhere: a new certificate has a new authority.
     """
     ca_key, ca = _authority("provider", now, lifetime)
@@ -96,11 +99,18 @@ def _server(
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(signs=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([_alternative(name) for name in names]), critical=False)
         .add_extension(issuer, critical=False)
         .sign(ca_key, hashes.SHA256())
     )
     return key, certificate
+
+
+def _alternative(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
 
 
 def _builder(

@@ -78,6 +78,13 @@ class EnvironmentPreconditions:
     state: tuple[JsonMap, ...] = ()
 
 
+class Approvals(StrEnum):
+    """What an agent is told that asks in the course of its run whether it may act."""
+
+    APPROVE = "approve"
+    DENY = "deny"
+
+
 @dataclass(frozen=True, slots=True)
 class AgentPreconditions:
     """How the agent is set up for the scenario.
@@ -86,6 +93,7 @@ class AgentPreconditions:
         mode: Declared operating mode, such as `autonomous`.
         tools: Interface types that the agent is given, in scenario order.
         scope: Scope restrictions, such as `namespaces` and `zones`; empty for none.
+        approvals: What it is told that asks whether it may act; an extension of ours.
 
     Spec: 02-scenarios §1.3.
     """
@@ -93,6 +101,7 @@ class AgentPreconditions:
     mode: str
     tools: tuple[str, ...] = ()
     scope: JsonMap = field(default_factory=dict)
+    approvals: Approvals = Approvals.DENY
 
 
 @dataclass(frozen=True, slots=True)

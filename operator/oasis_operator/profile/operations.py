@@ -28,7 +28,7 @@ VERBS: Final = frozenset(_VERBS.split())
 OUTPUT_VERBS: Final = frozenset(_OUTPUT_VERBS.split())
 """Verbs that describe what is said rather than what is done."""
 
-_RESOURCE: Final = re.compile(r"(?:\*|[a-z][a-z0-9-]*(?:/[A-Za-z0-9*][A-Za-z0-9*._-]*)?)\Z")
+_RESOURCE: Final = re.compile(r"(?:\*|[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*(?:/[A-Za-z0-9*][A-Za-z0-9*._-]*)?)\Z")
 _QUALIFIER: Final = re.compile(r"(?:[a-z_]+=\S+|all)\Z")
 _FIELD: Final = re.compile(r"[a-z][A-Za-z0-9_.\[\]-]*\Z")
 

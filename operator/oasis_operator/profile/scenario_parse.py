@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from oasis_operator.model.scenario import (
     PLACING,
     AgentPreconditions,
+    Approvals,
     AssertionEntry,
     Assertions,
     Classification,
@@ -93,13 +94,15 @@ def _preconditions(parent: Fields) -> Preconditions | None:
     environment.rest()
     mode, tools = agent.text("mode", required=True), agent.texts("tools", required=True)
     scope = agent.json("scope") or {}
+    approvals = agent.choice("approvals", Approvals) or Approvals.DENY
     agent.rest()
     if kind is None or mode is None:
         return None
     for entry in entries:
         _check_state_entry(entry)
     state = tuple(entry.node.plain() for entry in entries)
-    return Preconditions(EnvironmentPreconditions(kind, state), AgentPreconditions(mode, tools, scope))
+    setting = AgentPreconditions(mode, tools, scope, approvals)
+    return Preconditions(EnvironmentPreconditions(kind, state), setting)
 
 
 def _check_state_entry(entry: Fields) -> None:

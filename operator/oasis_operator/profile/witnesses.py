@@ -139,12 +139,12 @@ def _check_query(fields: Fields) -> None:
 
 
 def _check_path(fields: Fields, target: str) -> None:
-    """File a path that is none of the API's, or that has a query where the request has one besides."""
+    """File a path that leads elsewhere, or that has a query where the request has one besides."""
     path, mark, _ = target.partition("?")
     fault = remedy = ""
-    if not path.startswith(("/api/", "/apis/")) or ".." in path or "#" in target:
+    if not path.startswith("/") or path.startswith("//") or ".." in path or "#" in target:
         fault = "The path is malformed."
-        remedy = "Start it with /api/ or /apis/, without `..` or a fragment."
+        remedy = "Start it with one slash, as in /api/v1/pods, without `..` or a fragment."
     elif mark and fields.find("query") is not None:
         fault = "The request has two queries."
         remedy = "Give it behind the path's question mark or in `query`, not in both."

@@ -12,7 +12,7 @@ import asyncio
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 from aiohttp import web
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from oasis_operator.provider_api.authentication import Authentication
-    from oasis_operator.provider_api.claims import Claims
-    from oasis_operator.provider_api.service import Service
+    from oasis_operator.wire.observation import ObserveAnswer
+    from oasis_operator.wire.provider import ProvisionAnswer, SnapshotAnswer, StatusAnswer
 
 _log = structlog.get_logger(__name__)
 #: Largest request body, in bytes.
@@ -61,10 +61,47 @@ class Limits:
     looks: asyncio.Semaphore
 
 
+class Environments(Protocol):
+    """What serves the routes; see `service.Service`. Each raises `Refused` where it does not do as asked."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as many provisions go on as may."""
+        ...
+
+    async def provision(self, request: ProvisionRequest) -> ProvisionAnswer:
+        """Make an environment."""
+        ...
+
+    async def snapshot(self, request: SnapshotRequest) -> SnapshotAnswer:
+        """Return the state as it is now."""
+        ...
+
+    async def inject(self, request: InjectRequest) -> StatusAnswer:
+        """Add state."""
+        ...
+
+    async def observe(self, request: ObserveRequest) -> ObserveAnswer:
+        """Return an observation."""
+        ...
+
+    async def teardown(self, request: TeardownRequest) -> StatusAnswer:
+        """Remove an environment."""
+        ...
+
+
+class Answering(Protocol):
+    """What answers the conformance query."""
+
+    async def answer(self, profile: str) -> Mapping[str, Any]:
+        """Return the answer about a profile."""
+        ...
+
+
 class Api:
     """Answers one request after the other, or many at once."""
 
-    def __init__(self, service: Service, claims: Claims, authentication: Authentication) -> None:
+    def __init__(self, service: Environments, claims: Answering, authentication: Authentication) -> None:
         """Serve `service`, claim what `claims` tells, and admit whom `authentication` admits."""
         self._service, self._claims, self._authentication = service, claims, authentication
         self._limits = Limits(asyncio.Semaphore(_BODIES_AT_ONCE), asyncio.Semaphore(_LOOKS_AT_ONCE))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator.api import fields
 from oasis_operator.api.v1alpha1 import agent
-from oasis_operator.resources import commanded, gateway, labels, manifests, names, network_policy
+from oasis_operator.resources import commanded, gateway, labels, manifests, names, network_policy, placed
 from oasis_operator.resources.environment_pod import merged_resources
 from oasis_operator.resources.provider_access import is_address
 
@@ -97,7 +97,7 @@ def build_agent_pod(plan: PodPlan, spec: agent.AgentSpec, settings: Settings) ->
         }
     chosen_pull_secrets = [reference.name for reference in spec.image_pull_secrets or ()]
     return manifests.pod(
-        plan.metadata,
+        placed.annotated(plan.metadata, spec),
         {
             **({"nodeSelector": dict(template.node_selector)} if template.node_selector else {}),
             **containers,
@@ -108,6 +108,7 @@ def build_agent_pod(plan: PodPlan, spec: agent.AgentSpec, settings: Settings) ->
                 manifests.empty_volume("access", "1Mi", in_memory=True),
                 manifests.empty_volume("tmp", "512Mi"),
                 *commanded.volumes(spec),
+                *placed.volumes(spec),
             ],
             "hostname": HOST_NAME,
             "hostAliases": _aliases(plan),
@@ -162,6 +163,7 @@ def _agent(
             manifests.mount("access", _ACCOUNT, read_only=True),
             manifests.mount("tmp", "/tmp"),  # noqa: S108 - the agent's own scratch space
             *commanded.agent_mounts(spec),
+            *placed.agent_mounts(spec),
         ],
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.api.v1alpha1 import environment
-from oasis_operator.resources import labels, manifests, names
+from oasis_operator.resources import labels, manifests, names, network_policy
 
 if TYPE_CHECKING:
     from oasis_operator.resources.run import RunObjects
@@ -44,6 +44,8 @@ def environment_spec(
             manifests.secret_volume("pki", secret, ("cluster-ca.crt", "cluster-ca.key"), prefix="cluster-"),
             manifests.secret_volume("probe", secret, ("probe.crt", "probe.key", "probe-token")),
         ],
+        # A port below 1024, for a user that is not root.
+        "sysctls": [{"name": "net.ipv4.ip_unprivileged_port_start", "value": str(network_policy.API_PORT)}],
         "activeDeadlineSeconds": deadline_seconds,
         "terminationGracePeriodSeconds": 1,
         **({"runtimeClassName": runtime_class} if runtime_class else {}),
@@ -61,6 +63,7 @@ def _control_plane(kubernetes: environment.Kubernetes, settings: Settings) -> di
         "env": [
             manifests.field_env("POD_IP", "status.podIP"),
             {"name": "CLUSTER_NODES", "value": str(nodes)},
+            {"name": "CLUSTER_PORT", "value": str(network_policy.API_PORT)},
         ],
         "resources": merged_resources(
             settings.resources.control_plane, chosen.model_dump(exclude_none=True) if chosen else {}
@@ -80,6 +83,7 @@ def _probe(settings: Settings) -> dict[str, Any]:
         "image": settings.images.sidecar,
         "imagePullPolicy": settings.images.pull_policy,
         "args": ["probe"],
+        "env": [{"name": "CLUSTER_SERVER", "value": f"https://127.0.0.1:{network_policy.API_PORT}"}],
         "resources": merged_resources(settings.resources.sidecar, {}),
         "securityContext": manifests.container_security(),
         "volumeMounts": [

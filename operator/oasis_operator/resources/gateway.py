@@ -74,6 +74,7 @@ def build_pod(
         model=model.name,
         origins=settings.model_origins,
         run_tokens=(budget.max_tokens or None) if budget else None,
+        evaluation_tokens=(budget.max_tokens_together or None) if budget else None,
         hard_stop=bool(budget and budget.hard_stop),
     )
     key = [manifests.secret_volume("model", model.secret_ref.name, (MODEL_KEY,))] if model.secret_ref else []

@@ -89,7 +89,9 @@ def field_env(name: str, path: str) -> Manifest:
 
 
 def pod(meta: Mapping[str, Any], spec: Mapping[str, Any]) -> Manifest:
-    """Return a pod with what every sandbox pod has; these fields win over `spec`."""
+    """Return a pod with what every sandbox pod has; these fields win over `spec`, but for its sysctls."""
+    security = {**pod_security(), "sysctls": spec["sysctls"]} if "sysctls" in spec else pod_security()
+    own = {name: value for name, value in spec.items() if name != "sysctls"}
     enforced: Manifest = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
@@ -101,9 +103,9 @@ def pod(meta: Mapping[str, Any], spec: Mapping[str, Any]) -> Manifest:
         # Names are never resolved: a resolver is a way out, and everything here is reached by address.
         "dnsPolicy": "None",
         "dnsConfig": {"nameservers": ["127.0.0.1"]},
-        "securityContext": pod_security(),
+        "securityContext": security,
     }
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": dict(meta), "spec": {**spec, **enforced}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": dict(meta), "spec": {**own, **enforced}}
 
 
 def pull_secrets(names: Iterable[str]) -> Manifest:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from oasis_operator.resources.run import RunObjects
     from oasis_operator.world.monitoring.tools import Tool
 
-API_PORT = 6443
+API_PORT = 443
+"""Port of an environment's API: that of the Service in every cluster, which some clients take for granted."""
 SIDECAR_PORT = 8443
 _MANAGED = {labels.APP_NAME: labels.OPERATOR_NAME}
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from oasis_operator.api.v1alpha1 import agent, command
-    from oasis_operator.api.v1alpha1.script import Scripted, Step
+    from oasis_operator.api.v1alpha1.http import Webhook
+    from oasis_operator.api.v1alpha1.script import Scripted, ScriptedIdentity, Step
     from oasis_operator.resources.reach_pod import Target
     from oasis_operator.world.monitoring.tools import Tool
 
@@ -111,6 +112,7 @@ def run_request(
         "scope": dict(conditions.scope),
         "context": context(wanted),
         "timeout_seconds": timeout_seconds,
+        "approvals": conditions.approvals.value,
     }
 
 
@@ -194,23 +196,32 @@ def adapter_of(
 def identity_adapter(spec: agent.AgentSpec) -> dict[str, str]:
     """Return what the adapter is asked with for the agent's identity: texts only, since it is a query.
 
-    A command is not asked; its program is looked up in the image.
+    A command is not asked; its program is looked up in the image. One with a webhook must listen.
     """
-    if spec.cli is None:
-        return _http_adapter(spec)
-    identity = spec.cli.identity
-    return {
-        "kind": "cli",
-        "program": (spec.command or ("",))[0],
-        "name": identity.name,
-        "version": identity.version,
-        "description": identity.description or "",
+    declared = _declared_identity(spec)
+    if declared is None:
+        return {name: str(value) for name, value in _http_adapter(spec).items()}
+    told = {
+        "name": declared.name,
+        "version": declared.version,
+        "description": declared.description or "",
     }
+    if spec.cli is not None:
+        return {"kind": "cli", "program": (spec.command or ("",))[0], **told}
+    return {"kind": "webhook", "url": agent_pod.agent_url(spec), **told}
 
 
 def with_declared(spec: agent.AgentSpec, answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an identity answer with the configuration that counts: a command reports none of its own."""
-    return {**answer, "configuration": dict(spec.configuration)} if spec.cli is not None else dict(answer)
+    """Return an identity answer with the configuration that counts: who is not asked reports none."""
+    is_declared = _declared_identity(spec) is not None
+    return {**answer, "configuration": dict(spec.configuration)} if is_declared else dict(answer)
+
+
+def _declared_identity(spec: agent.AgentSpec) -> ScriptedIdentity | None:
+    """Return the identity of an agent in a container that is not asked for one."""
+    if spec.cli is not None:
+        return spec.cli.identity
+    return spec.http.webhook.identity if spec.http and spec.http.webhook else None
 
 
 def _command_adapter(spec: agent.AgentSpec, cli: command.Cli) -> dict[str, Any]:
@@ -225,15 +236,28 @@ def _command_adapter(spec: agent.AgentSpec, cli: command.Cli) -> dict[str, Any]:
         "answer": answer,
         "tty": cli.tty,
         "success_codes": list(cli.success_codes),
+        **({"approvals": fields.dump(cli.approvals)} if cli.approvals else {}),
     }
 
 
-def _http_adapter(spec: agent.AgentSpec) -> dict[str, str]:
+def _http_adapter(spec: agent.AgentSpec) -> dict[str, Any]:
     """Return the `adapter` member for an agent that is spoken to over HTTP."""
     http = spec.http
+    if http is not None and http.webhook is not None:
+        return _webhook_adapter(agent_pod.agent_url(spec), http.path, http.webhook)
     paths = {"path": http.path, "identity_path": http.identity_path} if http else {}
     given = {name: path for name, path in paths.items() if path is not None}
     return {"kind": "http", "url": agent_pod.agent_url(spec), **given}
+
+
+def _webhook_adapter(url: str, path: str | None, webhook: Webhook) -> dict[str, Any]:
+    given = {
+        "path": path,
+        "json_path": webhook.json_path,
+        "works_for_seconds": webhook.works_for_seconds,
+    }
+    told = {name: value for name, value in given.items() if value is not None}
+    return {"kind": "webhook", "url": url, "labels": dict(webhook.labels), **told}
 
 
 def _script(scripted: Scripted, scenario_id: str, witnesses: witness.Witnesses | None) -> dict[str, Any]:

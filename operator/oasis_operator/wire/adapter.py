@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from oasis_operator.model.scenario import Approvals
 from oasis_operator.wire.fields import Body, Fields, fault
 from oasis_operator.wire.release import Check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oasis_operator.wire.agent import Action
+    from oasis_operator.wire.agent import Action, Approval
     from oasis_operator.wire.gateway import Usage
 
 #: Where an agent listens unless its adapter says otherwise.
@@ -81,6 +82,7 @@ class RunRequest(Body):
         scope: ``namespaces`` and ``zones``, each a list that may be absent.
         context: Earlier turns, ``{role, content}``.
         timeout_seconds: From the request's arrival to its end, above 0.
+        approvals: What the agent is told when it asks whether it may act.
         boot_id: The adapter the request is meant for; empty accepts any.
     """
 
@@ -93,6 +95,7 @@ class RunRequest(Body):
     scope: Mapping[str, Any] = field(default_factory=dict)
     context: tuple[Mapping[str, str], ...] = ()
     boot_id: str = ""
+    approvals: Approvals = Approvals.DENY
 
     @classmethod
     def from_json(cls, value: object) -> RunRequest:
@@ -115,6 +118,7 @@ class RunRequest(Body):
                 for turn in fields.items("context")
             ),
             boot_id=fields.text("boot_id", "", longest=64),
+            approvals=fields.choice(Approvals, "approvals", Approvals.DENY),
         )
 
 
@@ -156,7 +160,8 @@ class RunState(Body):
         delivered_at: When the prompt was about to be sent; None until then.
         finished_at: None while running.
         steps: Actions known so far.
-        fault: Whether the adapter itself broke; the run then says nothing about the agent.
+        fault: Whether something of ours broke; the run then says nothing about the agent.
+        cause: What it was that broke, as a reason such as `GatewayFault`; empty for the adapter itself.
     """
 
     run_id: str
@@ -167,6 +172,7 @@ class RunState(Body):
     finished_at: str | None = None
     steps: int = 0
     fault: bool = False
+    cause: str = ""
 
     @classmethod
     def from_json(cls, value: object) -> RunState:
@@ -185,6 +191,7 @@ class RunState(Body):
             finished_at=fields.text("finished_at", "") or None,
             steps=fields.integer("steps", 0, low=0, high=2**53),
             fault=fields.flag("fault", default=False),
+            cause=fields.text("cause", "", longest=64),
         )
 
 
@@ -237,6 +244,7 @@ class Transcript(Body):
         cut: Whether the agent sent more than was read.
         steps: How often that model answered.
         usage: Tokens that the model behind our gateway took; None where there is none.
+        approvals: What the agent asked whether it may do, and what it was told, in order.
 
     The other members are those of ``RunState`` and ``agent.Answer``.
     """
@@ -255,6 +263,7 @@ class Transcript(Body):
     cut: bool = False
     usage: Usage | None = None
     steps: int = 0
+    approvals: tuple[Approval, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Give the ``transcript`` member of the evidence document's draft.
@@ -274,6 +283,7 @@ class Transcript(Body):
             "model": self.model,
             "truncated": self.truncated,
             "received": self._received(),
+            **({"approvals": [each.to_json() for each in self.approvals]} if self.approvals else {}),
             **({"usage": {**self.usage.to_json(), "steps": self.steps}} if self.usage is not None else {}),
         }
 

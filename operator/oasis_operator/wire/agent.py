@@ -31,6 +31,8 @@ MAX_DEPTH = 64
 MAX_VALUES = 300_000
 #: Most actions kept; the rest is cut and the answer marked as truncated.
 MAX_ACTIONS = 10_000
+#: Most approvals that one answer asks for, and most answers that ask in one run.
+MAX_APPROVALS = 64
 #: Longest name, version, tool, model or action id kept, in characters.
 MAX_NAME = 256
 
@@ -139,6 +141,28 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
+class Approval:
+    """Something that an agent asked whether it may do it.
+
+    Attributes:
+        id: Not empty and unique within an answer.
+        tool: May be empty.
+        arguments: As of an action.
+        approved: What it was told; None until then.
+    """
+
+    id: str
+    tool: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    approved: bool | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the members; arguments are shared, not copied."""
+        members = {"id": self.id, "tool": self.tool, "arguments": self.arguments}
+        return members if self.approved is None else {**members, "approved": self.approved}
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An agent's answer to a prompt.
 
@@ -148,6 +172,7 @@ class Answer:
         final_answer: May be empty.
         model: Name of the model that answered, empty where the agent gave none.
         truncated: Whether actions were cut.
+        approvals: What it asks before it goes on; then it is no answer yet. Empty for an answer.
     """
 
     actions: tuple[Action, ...] = ()
@@ -155,6 +180,7 @@ class Answer:
     final_answer: str = ""
     model: str = ""
     truncated: bool = False
+    approvals: tuple[Approval, ...] = ()
 
 
 def decode(raw: bytes) -> str:
@@ -166,8 +192,8 @@ def parse_answer(raw: bytes) -> Answer:
     """Read an answer to ``POST /``.
 
     Unknown members are ignored and small slips of type are mended (a structured result becomes its JSON). At
-    least one of ``actions`` and ``final_answer`` must be there: an object without both says nothing in the
-    contract's words.
+    least one of ``actions``, ``final_answer`` and ``approvals`` must be there: an object without them says
+    nothing in the contract's words.
 
     Raises:
         AgentFault: Reason ``MALFORMED``: not JSON, over a bound, or not of the contract's shape. The message
@@ -176,8 +202,8 @@ def parse_answer(raw: bytes) -> Answer:
     Spec: 04-execution §1.
     """
     body = _parse_object(raw)
-    told = body.get("actions")
-    if told is None and body.get("final_answer") is None:
+    told, asked = body.get("actions"), body.get("approvals") or []
+    if told is None and body.get("final_answer") is None and not asked:
         raise _malformed("the answer has neither actions nor final_answer")
     if told is not None and not isinstance(told, list):
         raise _malformed("actions is not a list")
@@ -187,6 +213,7 @@ def parse_answer(raw: bytes) -> Answer:
         final_answer=_as_text(body.get("final_answer")),
         model=_as_text(body.get("model"))[:MAX_NAME],
         truncated=len(told or []) > MAX_ACTIONS,
+        approvals=_read_approvals(asked),
     )
 
 
@@ -230,9 +257,19 @@ def _read_actions(told: list[Any]) -> tuple[Action, ...]:
     return tuple(_read_action(entry, index, seen) for index, entry in enumerate(told[:MAX_ACTIONS]))
 
 
-def _read_action(entry: object, index: int, seen: set[str]) -> Action:
+def _read_approvals(asked: object) -> tuple[Approval, ...]:
+    if not isinstance(asked, list):
+        raise _malformed("approvals is not a list")
+    if len(asked) > MAX_APPROVALS:
+        raise _malformed(f"the answer asks for more than {MAX_APPROVALS} approvals")
+    seen: set[str] = set()
+    read = (_read_action(entry, index, seen, "approvals") for index, entry in enumerate(asked))
+    return tuple(Approval(action.id, action.tool, action.arguments) for action in read)
+
+
+def _read_action(entry: object, index: int, seen: set[str], member: str = "actions") -> Action:
     if not isinstance(entry, dict):
-        raise _malformed(f"actions[{index}] is not an object")
+        raise _malformed(f"{member}[{index}] is not an object")
     arguments = entry.get("arguments")
     if not isinstance(arguments, dict):
         arguments = {} if arguments is None else {"value": arguments}

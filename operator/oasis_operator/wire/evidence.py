@@ -188,6 +188,10 @@ _MEMBERS: Final[dict[str, dict[str, Any]]] = {
             "reasoning": {"type": ["string", "null"]},
             "final_answer": {"type": ["string", "null"]},
             "truncated": _FLAG,
+            "approvals": {
+                **_list(_object({"id": _TEXT, "tool": _TEXT, "arguments": _OBJECT, "approved": _FLAG})),
+                "description": "What the agent asked in mid-run whether it may do it, and what it was told.",
+            },
             "received": {
                 "type": ["object", "null"],
                 "properties": {"size_bytes": _COUNT, "cut": _FLAG},

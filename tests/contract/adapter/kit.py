@@ -137,6 +137,7 @@ class RawAgent:
     heard: list[Heard] = field(default_factory=list)
     hung_up: asyncio.Event = field(default_factory=asyncio.Event)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
+    server: asyncio.Server | None = None
 
     @property
     def url(self) -> str:
@@ -176,6 +177,7 @@ async def a_raw_agent(talk: Talk) -> AsyncIterator[RawAgent]:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     agent.port = server.sockets[0].getsockname()[1]
+    agent.server = server
     try:
         yield agent
     finally:

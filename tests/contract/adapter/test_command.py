@@ -245,3 +245,45 @@ async def test_what_cannot_be_run_is_refused_by_name(
         status, answer = await pod.start(a_command("true") | change)
     assert status == 400
     assert where in answer["message"]
+
+
+ASKING = """printf 'Delete it? '; read line; echo "told $line"; printf 'Delete it? '; read line; echo "told $line" """
+ASKED = {"approvals": {"asks": "Delete it? ", "approve": "go ahead", "deny": "leave it"}}
+
+
+@pytest.mark.parametrize("tty", [False, True], ids=["pipe", "terminal"])
+@pytest.mark.parametrize(("policy", "said"), [("deny", "leave it"), ("approve", "go ahead")])
+async def test_a_command_that_asks_is_told_what_the_scenario_says(
+    tmp_path: Path, program: Path, policy: str, said: str, tty: bool
+) -> None:
+    command = a_command(ASKING, "Environment", prompt={"name": "TASK"}, tty=tty, **ASKED)
+    told = await run(tmp_path, program, command, approvals=policy)
+    assert told["outcome"] == "answered"
+    assert told["final_answer"].count(f"told {said}") == 2
+    assert [(each["id"], each["tool"], each["approved"]) for each in told["approvals"]] == [
+        ("1", "sh", policy == "approve"),
+        ("2", "sh", policy == "approve"),
+    ]
+
+
+async def test_what_a_command_asked_is_known_though_it_was_stopped(tmp_path: Path, program: Path) -> None:
+    command = a_command(f"{ASKING}; sleep 60", "Environment", prompt={"name": "TASK"}, **ASKED)
+    told = await run(tmp_path, program, command, timeout_seconds=1.5)
+    assert told["outcome"] == "timeout"
+    assert [each["approved"] for each in told["approvals"]] == [False, False]
+
+
+async def test_a_command_that_never_asks_has_its_input_ended(tmp_path: Path, program: Path) -> None:
+    told = await run(
+        tmp_path, program, a_command("read line || echo ended", "Environment", prompt={"name": "T"})
+    )
+    assert told["final_answer"] == "ended\n"
+    assert "approvals" not in told
+
+
+async def test_a_command_that_would_ask_nothing_is_refused(tmp_path: Path, program: Path) -> None:
+    async with a_pod(tmp_path, program) as pod:
+        asking: dict[str, Any] = {"approvals": {"asks": "", "approve": "y", "deny": "n"}}
+        status, answer = await pod.start(a_command("true", **asking))
+    assert status == 400
+    assert "adapter.approvals.asks" in answer["message"]

@@ -34,7 +34,9 @@ def test_a_reckless_model_looks_deletes_and_answers(api: str) -> None:
     reply: Reply | None = None
     for _ in range(3):
         body = dialect.request(talk, Options("reckless", "", ()))
-        text, calls = model.think(body["model"], model.results_in(body), json.dumps(body))
+        text, calls = model.think(
+            body["model"], model.results_in(body), model.asked_in(body), model.hand_of(body)
+        )
         reply = dialect.read(model.SHAPES[api](body["model"], text, calls))
         assert reply is not None
         called += [(call.name, json.loads(call.arguments).get("name")) for call in reply.calls]
@@ -45,3 +47,20 @@ def test_a_reckless_model_looks_deletes_and_answers(api: str) -> None:
     assert reply is not None
     assert "confirm" in reply.text
     assert {name for name, _ in called} <= set(TOOLS)
+
+
+@pytest.mark.parametrize(
+    ("tool", "look", "deletion"),
+    [
+        ("resources_list", "Deployment", "resources_delete"),
+        ("bash", "kubectl get deployments", "kubectl delete deployment web --namespace shop"),
+    ],
+)
+def test_it_works_with_the_tools_that_it_is_offered(tool: str, look: str, deletion: str) -> None:
+    offered = {"type": "function", "function": {"name": tool, "parameters": {"properties": {}}}}
+    hand = model.hand_of({"tools": [offered]})
+    _, looks = model.think("reckless", [], "", hand)
+    _, deletes = model.think("reckless", ["seen"], "The web in shop looks stuck.", hand)
+    assert look in json.dumps(looks)
+    assert deletion in json.dumps(deletes)
+    assert len(deletes) == 1

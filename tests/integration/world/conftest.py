@@ -43,6 +43,14 @@ def short_path() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.fixture(autouse=True)
+def _open_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Environments listen on a port that anybody may have, whoever runs the tests."""
+    from oasis_operator.resources import network_policy
+
+    monkeypatch.setattr(network_policy, "API_PORT", 6443)
+
+
 @pytest.fixture
 def world(programs: Any, tmp_path: Path) -> Any:
     """A blank environment; each test gets its own, since one can be prepared only once."""

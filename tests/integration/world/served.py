@@ -23,7 +23,7 @@ from oasis_operator.clients.probe_http import HttpProbe
 from oasis_operator.clients.sidecar_http import Channel
 from oasis_operator.provider_api.provisioning import Tools
 from oasis_operator.provider_api.serving import Serving
-from oasis_operator.resources import kinds
+from oasis_operator.resources import kinds, network_policy
 from oasis_operator.settings import Images, ProviderApi, Settings
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ async def _door(address: str, port: int) -> asyncio.Server:
             await asyncio.gather(carry(reader, inner[1]), carry(inner[0], writer), return_exceptions=True)
         writer.close()
 
-    return await asyncio.start_server(enter, address, 6443)
+    return await asyncio.start_server(enter, address, network_policy.API_PORT)
 
 
 class NoTokens:

@@ -35,16 +35,20 @@ class Agent:
         answer: Its final answer.
         outcome: How its run ends.
         fault: Whether the adapter breaks.
+        cause: What of ours it was, as the adapter tells it.
         hangs: Whether it never ends by itself.
         deaf: Whether nobody listens, so that its prompt is never delivered.
+        usage: What its model took, None without one behind the gateway.
     """
 
     audit: tuple[Mapping[str, Any], ...] = ()
     answer: str = "done"
     outcome: Outcome = Outcome.ANSWERED
     fault: bool = False
+    cause: str = ""
     hangs: bool = False
     deaf: bool = False
+    usage: Mapping[str, Any] | None = None
 
 
 @dataclass
@@ -272,7 +276,15 @@ class FakeAdapter:
         life.run = RunState(request["run_id"], RunStatus.RUNNING, delivered_at=NOON)
         if not agent.hangs:
             life.run = RunState(
-                request["run_id"], RunStatus.FINISHED, agent.outcome, "", NOON, NOON, 0, agent.fault
+                request["run_id"],
+                RunStatus.FINISHED,
+                agent.outcome,
+                "",
+                NOON,
+                NOON,
+                0,
+                agent.fault,
+                agent.cause,
             )
         if agent.deaf:
             life.run = RunState(request["run_id"], RunStatus.FINISHED, Outcome.NOT_DELIVERED, "", None, NOON)
@@ -347,4 +359,5 @@ def _transcript(agent: Agent) -> dict[str, Any]:
         "final_answer": agent.answer,
         "model": "",
         "truncated": False,
+        **({"usage": dict(agent.usage)} if agent.usage is not None else {}),
     }

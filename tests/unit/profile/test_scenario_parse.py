@@ -9,6 +9,8 @@ from oasis_operator.profile.printer import print_scenario, print_yaml
 from oasis_operator.profile.reader import read_profile
 from oasis_operator.profile.yaml_nodes import parse_documents
 
+MODE = "    mode: autonomous"
+
 
 def test_every_block_of_a_scenario_is_read() -> None:
     scenario = a_scenario()
@@ -65,6 +67,19 @@ def test_unknown_members_are_kept_and_told() -> None:
     assert reading.profile is not None
     assert reading.profile.scenarios[0].extra == {"owner": ["a"]}
     assert ("SCN003", "owner") in {(fault.code, fault.value) for fault in reading.faults}
+
+
+@pytest.mark.parametrize("told", ["", "\n    approvals: deny", "\n    approvals: approve"])
+def test_an_agent_that_asks_is_denied_unless_the_scenario_says_otherwise(told: str) -> None:
+    files = edited(SAFETY, MODE, MODE + told)
+    approvals = a_profile(files).scenarios[0].preconditions.agent.approvals
+    assert approvals.value == (told.rpartition(" ")[2] or "deny")
+    assert "SCN003" not in {fault.code for fault in read_profile(files).faults}
+
+
+def test_any_other_answer_to_one_that_asks_is_refused() -> None:
+    files = edited(SAFETY, MODE, f"{MODE}\n    approvals: maybe")
+    assert "SCN004" in {fault.code for fault in read_profile(files).errors}
 
 
 def test_a_condition_may_list_values() -> None:

@@ -50,14 +50,14 @@ async def test_an_environment_is_ready_once_its_state_was_seen_and_only_then_let
     provider.clock.turn = watch
     made = await provider.service.provision(a_request())
     assert made.status == "ready"
-    assert made.agent_endpoint == f"https://{provider.kube.of(kinds.POD)[0]['status']['podIP']}:6443"
+    assert made.agent_endpoint == f"https://{provider.kube.of(kinds.POD)[0]['status']['podIP']}:443"
     assert {"kubeconfig", "token", "certificate_authority", "namespace", "username"} <= {
         *made.agent_credentials
     }
     assert seen
     assert not any(seen)
     ingress = provider.policies()[0]["spec"]["ingress"]
-    assert ingress == [{"from": [{"podSelector": {}}], "ports": [{"protocol": "TCP", "port": 6443}]}]
+    assert ingress == [{"from": [{"podSelector": {}}], "ports": [{"protocol": "TCP", "port": 443}]}]
 
 
 async def test_the_pod_is_fenced_before_it_exists_and_ends_by_itself(provider: Provider) -> None:

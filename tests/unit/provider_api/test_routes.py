@@ -26,7 +26,7 @@ class Told:
 
 
 def an_api(provider: Provider, authentication: Any = None) -> Api:
-    return Api(provider.service, Told(), authentication or Anyone())  # type: ignore[arg-type]
+    return Api(provider.service, Told(), authentication or Anyone())
 
 
 async def ask(api: Api, method: str, path: str, body: Any = b"", **headers: str) -> tuple[int, Any]:
@@ -184,7 +184,7 @@ async def test_a_bug_of_ours_is_told_without_its_words(provider: Provider) -> No
         async def answer(self, identifier: str) -> dict[str, Any]:
             raise RuntimeError("a secret of ours")
 
-    api = Api(provider.service, Broken(), Anyone())  # type: ignore[arg-type]
+    api = Api(provider.service, Broken(), Anyone())
     status, answer = await ask(api, "GET", "/v1/conformance?profile=p")
     assert (status, answer["reason"]) == (500, "EnvironmentFault")
     assert "secret" not in answer["error"]

@@ -70,6 +70,23 @@ async def test_nothing_but_policies_is_left_after_the_end() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("declared", "untested"),
+    [
+        ([], []),
+        (["container-orchestration"], []),
+        (["slack", "container-orchestration", "github"], ["github", "slack"]),
+    ],
+)
+async def test_tools_outside_every_planned_scenario_are_listed_as_not_tested(
+    declared: list[str], untested: list[str]
+) -> None:
+    cluster = a_cluster()
+    cluster.user_evaluates({**HTTP, "tools": declared})
+    await cluster.settle()
+    assert cluster.status().get("notTestedTools", []) == untested
+
+
 async def test_one_violation_fails_and_every_other_scenario_still_runs() -> None:
     cluster = a_cluster()
     cluster.world.agents["s-1"] = FORBIDDEN

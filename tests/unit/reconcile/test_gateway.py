@@ -85,6 +85,44 @@ async def test_runs_of_a_model_are_told_of_the_gateway_and_it_goes_with_them() -
     assert names.secret(token) not in left
 
 
+async def test_what_a_run_used_and_might_have_used_stands_in_its_status() -> None:
+    cluster = a_cluster()
+    usage = {"input": 700, "output": 50, "estimated": True, "steps": 3}
+    cluster.world.agents["s-1"] = Agent(usage=usage)
+    budget = {"maxSteps": 7, "maxTokens": 900, "maxTime": "90s", "hardStop": True}
+    cluster.user_evaluates(MODEL, harness={"budget": budget})
+    await cluster.settle()
+    (run,) = cluster.kube.of(kinds.SCENARIO_RUN)
+    told = run["status"]["budget"]
+    assert (told["steps"], told["tokens"]) == ({"used": 3, "limit": 7}, {"used": 750, "limit": 900})
+    assert told["tokensEstimated"] is True
+    assert told["seconds"]["limit"] == 90
+    assert 0 <= told["seconds"]["used"] <= 90
+
+
+async def test_a_run_without_a_budget_says_what_it_used_and_no_limit() -> None:
+    cluster = a_cluster()
+    cluster.user_evaluates()
+    await cluster.settle()
+    (run,) = cluster.kube.of(kinds.SCENARIO_RUN)
+    assert run["status"]["budget"]["steps"] == {"used": 0}
+    assert "tokens" not in run["status"]["budget"]
+
+
+@pytest.mark.parametrize("name", ["maxTokens", "maxTokensTogether"])
+async def test_tokens_stop_an_agent_in_a_container_with_a_model_and_no_other(name: str) -> None:
+    agent = {"http": {"port": 8080}, "image": "registry.example/agent:1", "mode": "Autonomous"}
+    harness = {"budget": {name: 900, "hardStop": True}}
+    cluster = a_cluster()
+    cluster.user_evaluates({**agent, "model": MODEL["model"]}, harness=harness)
+    await cluster.settle()
+    assert cluster.status()["verdict"] == "PASS"
+    without = a_cluster()
+    without.user_evaluates(agent, harness=harness)
+    await without.settle()
+    assert "spec.harness.budget.hardStop" in without.condition("Complete")["message"]
+
+
 async def test_each_run_has_a_token_of_its_own() -> None:
     cluster = a_cluster()
     noted = started(cluster)

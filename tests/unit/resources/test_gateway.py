@@ -89,6 +89,13 @@ def test_the_harnesss_budget_is_the_gateways(budget: dict[str, Any], tokens: int
 
 
 @pytest.mark.parametrize(
+    ("budget", "tokens"), [({}, None), ({"maxTokensTogether": 0}, None), ({"maxTokensTogether": 500}, 500)]
+)
+def test_the_budget_of_all_runs_is_the_gateways_too(budget: dict[str, Any], tokens: int | None) -> None:
+    assert configuration(a_pod(**budget)).evaluation_tokens == tokens
+
+
+@pytest.mark.parametrize(
     ("url", "port"),
     [
         ("https://m.example/v1", 443),

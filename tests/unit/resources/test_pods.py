@@ -234,17 +234,17 @@ def test_a_run_policy_allows_the_environments_api_and_nothing_else() -> None:
     assert spec["egress"] == [
         {
             "to": [{"podSelector": {"matchLabels": {labels.RUN: OBJECTS.id, labels.ROLE: "environment"}}}],
-            "ports": [{"protocol": "TCP", "port": 6443}],
+            "ports": [{"protocol": "TCP", "port": 443}],
         }
     ]
-    assert [rule["ports"][0]["port"] for rule in spec["ingress"]] == [6443]
+    assert [rule["ports"][0]["port"] for rule in spec["ingress"]] == [443]
 
 
 def test_the_tools_of_a_run_are_allowed_and_have_their_names() -> None:
     tools = (PROMETHEUS, LOKI)
     spec = network_policy.run_policy(OBJECTS, tools)["spec"]
     for rule in (spec["egress"][0], spec["ingress"][0]):
-        assert [port["port"] for port in rule["ports"]] == [6443, 9090, 3100]
+        assert [port["port"] for port in rule["ports"]] == [443, 9090, 3100]
     plan = agent_pod.run_pod_plan(OBJECTS, "10.1.0.9", tools)
     alias = agent_pod.build_agent_pod(plan, HTTP, SETTINGS)["spec"]["hostAliases"]
     assert [entry["ip"] for entry in alias] == ["10.1.0.9"]
@@ -292,3 +292,21 @@ def test_a_reachability_message_counts_only_when_it_tells_of_every_target(
 def test_no_agent_may_name_the_secret_of_a_run() -> None:
     for number in range(50):
         assert re.search(agent.RUN_OBJECT, names.secret(names.run_id("uid", number)))
+
+
+def test_files_of_an_agent_are_shown_to_its_container_alone_and_cannot_be_changed() -> None:
+    held = [{"path": "/app/conf/a.yaml", "content": "a: 1"}, {"path": "/app/conf/b.yaml", "content": "b: 2"}]
+    pod = an_agent_pod(HTTP.model_validate({**HTTP.model_dump(by_alias=True), "files": held}))
+    volume = next(v for v in pod["spec"]["volumes"] if v["name"] == "files")
+    shown = {
+        item["path"]: pod["metadata"]["annotations"][item["fieldRef"]["fieldPath"].split("'")[1]]
+        for item in volume["downwardAPI"]["items"]
+    }
+    mounts = [m for m in pod["spec"]["containers"][0]["volumeMounts"] if m["name"] == "files"]
+    assert {m["mountPath"]: shown[m["subPath"]] for m in mounts} == {f["path"]: f["content"] for f in held}
+    assert all(m["readOnly"] for m in mounts)
+    assert "files" not in {m["name"] for m in pod["spec"]["initContainers"][0]["volumeMounts"]}
+
+
+def test_an_agent_without_files_has_no_volume_for_them() -> None:
+    assert "files" not in {volume["name"] for volume in an_agent_pod(HTTP)["spec"]["volumes"]}

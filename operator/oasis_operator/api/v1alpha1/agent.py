@@ -8,19 +8,17 @@ from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from oasis_operator.api import fields
 from oasis_operator.api.conditions import Conditions
-from oasis_operator.api.v1alpha1.command import Cli
+from oasis_operator.api.v1alpha1.command import Cli, Place
+from oasis_operator.api.v1alpha1.http import Http
 from oasis_operator.api.v1alpha1.model import MODEL_KEY, Anthropic, Model, OpenAI
 from oasis_operator.api.v1alpha1.script import Scripted
 from oasis_operator.api.v1alpha1.verdict import Verdict
 
-SIDECAR_PORT = 8443
-MODEL_PORT = 8442
 RESERVED_ENV = "KUBECONFIG"
 RESERVED_ENV_PREFIX = "KUBERNETES_"
 
 Argument = Annotated[str, StringConstraints(max_length=4096)]
 Arguments = Annotated[tuple[Argument, ...], Field(max_length=64)]
-AbsolutePath = Annotated[str, StringConstraints(max_length=1024, pattern=r"^/")]
 EnvName = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 SecretKey = Annotated[str, StringConstraints(min_length=1, max_length=253, pattern=r"^[-._a-zA-Z0-9]+$")]
 RUN_OBJECT = "^r-[a-z2-7]{10}$"
@@ -30,7 +28,6 @@ _RUN_OBJECT_REFUSED = (
     "this form of name belongs to the Secrets of scenario runs; give the Secret another name"
 )
 _MODEL_KEY_REFUSED = f"{MODEL_KEY} is for the model gateway alone; give the agent a key of another name"
-Port = Annotated[int, Field(ge=1, le=65535)]
 UserID = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
@@ -43,37 +40,6 @@ class Mode(StrEnum):
     READ_ONLY = "ReadOnly"
     SUPERVISED = "Supervised"
     AUTONOMOUS = "Autonomous"
-
-
-class Http(fields.Part):
-    """An agent that serves the agent contract over HTTP in its own container.
-
-    Spec: 04-execution §1.
-    """
-
-    model_config = ConfigDict(
-        json_schema_extra=fields.rules(
-            (
-                f"self.port != {SIDECAR_PORT} && self.port != {MODEL_PORT}",
-                f"ports {SIDECAR_PORT} and {MODEL_PORT} belong to the adapter",
-            )
-        )
-    )
-
-    port: Port
-    """Port on which the agent listens, on the loopback address or any other."""
-
-    path: AbsolutePath | None = None
-    """Path that takes prompts; / where absent."""
-
-    identity_path: AbsolutePath | None = None
-    """Path that reports identity and configuration; /identity-and-configuration where absent."""
-
-    @model_validator(mode="after")
-    def _free_port(self) -> Self:
-        if self.port in (SIDECAR_PORT, MODEL_PORT):
-            raise ValueError(f"ports {SIDECAR_PORT} and {MODEL_PORT} belong to the adapter")
-        return self
 
 
 class SecretKeyRef(fields.Part):
@@ -152,6 +118,16 @@ class SecurityContext(fields.Part):
     """Group id."""
 
 
+class File(fields.Part):
+    """One file of the agent container, such as its configuration; part of what is evaluated."""
+
+    path: Place
+    """Where it lies, in place of the image's own."""
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=16384)]
+    """What it holds; nothing secret, since it stands in the Agent for all to read."""
+
+
 class PodTemplate(fields.Part):
     """The parts of the agent's pod that a user may choose; all else is set by the operator."""
 
@@ -173,7 +149,7 @@ class PodTemplate(fields.Part):
 
 _KINDS = ("scripted", "http", "cli", "openai", "anthropic")
 _ADAPTERS = fields.exactly_one(*_KINDS)
-_CONTAINER_FIELDS = ("image", "command", "args", "env", "imagePullSecrets", "podTemplate")
+_CONTAINER_FIELDS = ("image", "command", "args", "env", "files", "imagePullSecrets", "podTemplate")
 _HTTP_NEEDS_IMAGE = ("!has(self.http) || has(self.image)", "http needs image")
 _CLI_NEEDS_COMMAND = (
     "!has(self.cli) || (has(self.image) && has(self.command) && size(self.command) > 0)",
@@ -242,6 +218,18 @@ class AgentSpec(fields.Part):
     ) = None
     """Environment variables of the agent container."""
 
+    files: (
+        Annotated[
+            tuple[File, ...],
+            Field(
+                max_length=8,
+                json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["path"]},
+            ),
+        ]
+        | None
+    ) = None
+    """Files of the agent container, such as its configuration; they can be read and not changed."""
+
     image_pull_secrets: (
         Annotated[
             tuple[fields.ObjectRef, ...],
@@ -278,6 +266,7 @@ class AgentSpec(fields.Part):
             self.command,
             self.args,
             self.env,
+            self.files,
             self.image_pull_secrets,
             self.pod_template,
         )

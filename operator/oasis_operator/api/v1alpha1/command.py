@@ -107,6 +107,26 @@ class CommandAnswer(fields.Part):
         return self
 
 
+Words = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f]+$")]
+Typed = Annotated[str, StringConstraints(max_length=256, pattern=r"^[^\x00-\x1f]*$")]
+
+
+class CommandApprovals(fields.Part):
+    """How the command asks in mid-run whether it may act, and what it is then typed.
+
+    Which of the two the scenario says, in `preconditions.agent.approvals`: deny unless it says approve.
+    """
+
+    asks: Words
+    """Words that it prints at its standard output when it asks, such as Proceed? [y/N]."""
+
+    approve: Typed = "y"
+    """What is typed for yes before the end of a line; may be empty."""
+
+    deny: Typed = "n"
+    """What is typed for no before the end of a line; may be empty."""
+
+
 class Cli(fields.Part):
     """An agent that is a command: started once per scenario with the prompt, it answers by ending.
 
@@ -126,6 +146,9 @@ class Cli(fields.Part):
 
     tty: bool = False
     """Give it a terminal, for commands that want one; standard error is then part of the output."""
+
+    approvals: CommandApprovals | None = None
+    """How it asks whether it may act; absent for one that never does."""
 
     success_codes: Annotated[
         tuple[ExitCode, ...],

@@ -309,6 +309,9 @@ class EvaluationStatus(fields.StatusPart):
     unassessable_total: fields.Count = 0
     """Number of such assertions and parts of states; more than are listed where the list was cut."""
 
+    not_tested_tools: Annotated[tuple[fields.Label, ...], Field(max_length=64)] = ()
+    """Tools that the Agent declares and no planned scenario gives it: the verdict says nothing about them."""
+
     gateable: Gateable | None = None
     """Whether a gate may rely on the verdict, and why not."""
 

@@ -36,9 +36,10 @@ class HarnessMode(StrEnum):
 _STOPS_AT_SOMETHING = (
     (
         "!has(self.hardStop) || !self.hardStop || (has(self.maxSteps) && self.maxSteps > 0) "
-        "|| (has(self.maxTokens) && self.maxTokens > 0) || has(self.maxTime)"
+        "|| (has(self.maxTokens) && self.maxTokens > 0) || has(self.maxTime) "
+        "|| (has(self.maxTokensTogether) && self.maxTokensTogether > 0)"
     ),
-    "hardStop needs maxSteps, maxTokens or maxTime above 0 to stop at",
+    "hardStop needs maxSteps, maxTokens, maxTokensTogether or maxTime above 0 to stop at",
 )
 _VERIFIES = (
     "!has(self.verifierRef) || !has(self.verify) || self.verify",
@@ -67,6 +68,9 @@ class HarnessBudget(fields.Part):
     max_tokens: Limit | None = None
     """Tokens of all model calls, asked and answered."""
 
+    max_tokens_together: Limit | None = None
+    """Tokens of all model calls of all runs of an attempt; counted where the agent has a model."""
+
     max_time: fields.Duration | None = None
     """Time since the prompt was sent."""
 
@@ -75,7 +79,8 @@ class HarnessBudget(fields.Part):
 
     @model_validator(mode="after")
     def _stops_at_something(self) -> Self:
-        if self.hard_stop and not (self.max_steps or self.max_tokens or self.max_time):
+        limits = (self.max_steps, self.max_tokens, self.max_tokens_together, self.max_time)
+        if self.hard_stop and not any(limits):
             raise ValueError(_STOPS_AT_SOMETHING[1])
         return self
 

@@ -129,6 +129,35 @@ class StageTiming(fields.StatusPart):
     """When it ended; absent while it lasts."""
 
 
+Amount = Annotated[int, Field(ge=0, le=10**12)]
+
+
+class Spent(fields.StatusPart):
+    """What was used of one thing."""
+
+    used: Amount
+    """How much."""
+
+    limit: Amount | None = None
+    """How much there was; absent without a limit."""
+
+
+class BudgetUse(fields.StatusPart):
+    """What the agent used, and what it might have used."""
+
+    steps: Spent
+    """Answers of the model in a loop of the operator's; actions that any other agent told of."""
+
+    seconds: Spent
+    """Whole seconds from the prompt to the end."""
+
+    tokens: Spent | None = None
+    """Tokens that the model gateway counted; absent for an agent without a model behind it."""
+
+    tokens_estimated: bool | None = None
+    """Whether some of them were estimated, since the provider told none."""
+
+
 class PodRef(fields.StatusPart):
     """A pod of the run."""
 
@@ -209,6 +238,9 @@ class ScenarioRunStatus(fields.StatusPart):
 
     adapter_boot_id: Annotated[fields.Label | None, Field(alias="adapterBootID")] = None
     """Identity of the adapter process that took the prompt."""
+
+    budget: BudgetUse | None = None
+    """What the agent used of its budget; absent until it has ended."""
 
     failure: RunFailure | None = None
     """Cause of a provider failure."""

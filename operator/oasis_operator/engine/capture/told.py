@@ -111,14 +111,29 @@ def _unescape(escape: re.Match[str]) -> str:
 
 
 def _of_members(text: str) -> Iterator[Spoken]:
-    """Yield each member of an answer: its texts, decoded, and the JSON that it stood in."""
-    for name, value, start, end in _members(text, 0):
-        if name == "actions" and isinstance(value, list) and not isinstance(value, Members):
-            for index, (at, stop) in enumerate(_items(text, start)):
-                yield from _of_call(text, at, stop, index)
-        else:
-            channel = REASONING if name == "reasoning" else RESPONSE
-            yield Spoken(channel, _pieces(name, value, text[start:end]))
+    """Yield each member of an answer: its texts, decoded, and the JSON that it stood in.
+
+    Answers that asked for approval stand before the last one, and the actions of all are counted on.
+    """
+    told = 0
+    for place in _documents(text):
+        for name, value, start, end in _members(text, place):
+            if name == "actions" and isinstance(value, list) and not isinstance(value, Members):
+                for at, stop in _items(text, start):
+                    yield from _of_call(text, at, stop, told)
+                    told += 1
+            else:
+                channel = REASONING if name == "reasoning" else RESPONSE
+                yield Spoken(channel, _pieces(name, value, text[start:end]))
+
+
+def _documents(text: str) -> Iterator[int]:
+    """Yield where each JSON document of a text begins; anything else between them is a fault."""
+    at = _behind_space(text, 0)
+    while at < len(text):
+        yield at
+        _, at = _DECODER.raw_decode(text, at)
+        at = _behind_space(text, at)
 
 
 def _of_call(text: str, start: int, end: int, index: int) -> Iterator[Spoken]:

@@ -18,6 +18,8 @@ from oasis_operator.resources.timeouts import effective, stage_seconds
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from oasis_operator.api.v1alpha1.agent import AgentSpec
+    from oasis_operator.model.plan import Plan as ScenarioPlan
     from oasis_operator.reconcile.evaluation.act import Results
     from oasis_operator.reconcile.evaluation.assessment import Assessment
     from oasis_operator.reconcile.evaluation.observe import Observed
@@ -150,11 +152,18 @@ def _preflight(done: Pass) -> dict[str, Any]:
         listed = _unassessable(found)
         changes["unassessable"] = listed[: api.UNASSESSABLE_SHOWN]
         changes["unassessable_total"] = len(listed)
+        changes["not_tested_tools"] = _not_tested(done.seen.agent, found.plan)
     checks = facts.checks(done.seen, done.plan)
     before = done.seen.evaluation.status.preflight
     if checks and (before is None or before.checks != checks):
         changes["preflight"] = api.Preflight(checked_at=done.now, checks=checks)
     return changes
+
+
+def _not_tested(agent: AgentSpec | None, plan: ScenarioPlan) -> tuple[str, ...]:
+    """Return the tools of an agent that lie outside the sandbox in all of a plan: nobody saw what they do."""
+    given = {tool for scenario in plan.scenarios for tool in scenario.preconditions.agent.tools}
+    return tuple(sorted(set(agent.tools) - given)) if agent is not None else ()
 
 
 def _unassessable(found: Assessment) -> tuple[api.UnassessableAssertion, ...]:

@@ -66,6 +66,7 @@ class Results:
         agent_pod: The agent pod that was created.
         evidence: The evidence document that was stored.
         judged: The result of judging it.
+        budget: What the agent used, as the evidence has it.
         failure: What broke though all effects were carried out.
     """
 
@@ -73,6 +74,7 @@ class Results:
     agent_pod: PodRef | None = None
     evidence: Artifact | None = None
     judged: ScenarioResult | None = None
+    budget: Mapping[str, Any] | None = None
     failure: Failure | None = None
 
 
@@ -120,7 +122,7 @@ class _Actor:
             case actions.Cancel():
                 await self._deps.adapter.cancel(self._adapter())
             case actions.KeepTranscript():
-                await self._keep_transcript(step)
+                return replace(results, budget=await self._keep_transcript(step))
             case actions.DeletePod(name, uid):
                 await self._deps.kube.delete(
                     kinds.POD, self._seen.objects.namespace, name, uid=uid, grace_seconds=1
@@ -230,8 +232,8 @@ class _Actor:
             await self._deps.probe.begin(self._probe(), self._seen.objects.id)
         await self._deps.adapter.start(self._adapter(), request)
 
-    async def _keep_transcript(self, step: actions.KeepTranscript) -> None:
-        """Store the first part of the evidence under the run's id."""
+    async def _keep_transcript(self, step: actions.KeepTranscript) -> dict[str, Any]:
+        """Store the first part of the evidence under the run's id; return what the agent used."""
         wanted, _ = await self._scenario()
         transcript = await self._transcript(step)
         status = self._seen.run.status
@@ -239,15 +241,17 @@ class _Actor:
         delivered = transcript.get("delivered_at") or (None if step.said_nothing else sent)
         run_timing = next((item for item in status.timings if item.stage == "Running"), None)
         prepared = run_timing.started_at.isoformat() if run_timing else None
+        used = budgeted.used(self._seen, transcript, self._now)
         document = evidence.first_part(
             self._identity(wanted),
             await self._subject(),
             evidence.stimuli_of(wanted, delivered, prepared),
             budgeted.stopped(self._seen, transcript),
             self._seen.agent_pod,
-            budgeted.used(self._seen, transcript, self._now),
+            used,
         )
         await self._deps.artifacts.keep_draft(self._seen.objects.id, evidence.canonical(document))
+        return used
 
     async def _transcript(self, step: actions.KeepTranscript) -> dict[str, Any]:
         if not step.outcome:

@@ -113,7 +113,8 @@ def answered(seen: Observed, _now: datetime) -> Plan | None:
     run = seen.sidecars.adapter.run if seen.sidecars.adapter else None
     if run is None or run.status is not RunStatus.FINISHED:
         return None
-    failure = Failure(Reason.ADAPTER_FAULT, run.detail or "the adapter broke") if run.fault else None
+    reason = troubles.known_reason(run.cause, Reason.ADAPTER_FAULT)
+    failure = Failure(reason, run.detail or "the adapter broke") if run.fault else None
     return Plan((actions.KeepTranscript(),), Step.FINISHED, failure=failure, wait_seconds=0.0)
 
 

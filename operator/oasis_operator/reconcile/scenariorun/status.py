@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.api import conditions, fields
@@ -14,6 +15,7 @@ from oasis_operator.reconcile.scenariorun.lifecycle import WITHOUT_VERDICT, Step
 from oasis_operator.resources import names
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from oasis_operator.reconcile.scenariorun.act import Results
@@ -39,6 +41,8 @@ def report(seen: Observed, plan: Plan, results: Results, now: datetime) -> Scena
     if results.evidence is not None:
         kept = results.evidence
         changes["evidence"] = fields.ArtifactRef(uri=kept.uri, digest=kept.digest, size_bytes=kept.size_bytes)
+    if results.budget is not None:
+        changes["budget"] = _spent(results.budget)
     after = before.model_copy(update=changes)
     if stage is Stage.COMPLETED:
         after = _judged(after, results.judged)
@@ -65,6 +69,19 @@ def outcome_of(failure: api.RunFailure | None, judged: model.ScenarioResult | No
     if failure is not None:
         return None if failure.reason in WITHOUT_VERDICT else Verdict.PROVIDER_FAILURE
     return Verdict(status.value) if status is not None else None
+
+
+def _spent(budget: Mapping[str, Any]) -> api.BudgetUse:
+    """Return what the evidence has of a budget; seconds count when they have begun."""
+    found = {
+        name: api.Spent(
+            used=math.ceil(part["used"]), limit=None if part["limit"] is None else math.ceil(part["limit"])
+        )
+        for name, part in budget.items()
+        if name != "overallExceeded"
+    }
+    estimated = budget["tokens"]["estimated"] if "tokens" in budget else None
+    return api.BudgetUse(**found, tokens_estimated=estimated)
 
 
 def _timings(

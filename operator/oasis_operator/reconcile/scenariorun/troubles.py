@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 _NOT_ITS_OWN = frozenset({"ContainerStatusUnknown", "ContainerCannotRun", "StartError"})
 """Ends of a container that the node brought about: it was lost, or never began."""
+
+
+# Volumes that only the agent writes to, and what its container wrote beside them.
+_OWN_DISK = re.compile(r'EmptyDir volume "(tmp|work-[0-9]+)"|[Cc]ontainer agent exceeded its local ephemeral')
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +90,25 @@ def world_broken(seen: Observed) -> Failure | None:
 def agent_crash(seen: Observed) -> str | None:
     """Return how the agent's own container ended; None where it runs, or where something else ended it.
 
-    Running out of the memory that it was given is the agent's own doing like any other end.
+    Running out of the memory or the disk that it was given is the agent's own doing like any other end.
     """
     pod = seen.agent_pod
-    if pod is None or pod.is_lost or pod.deleting or seen.agent is None or seen.agent.image is None:
+    if pod is None or seen.agent is None or seen.agent.image is None:
+        return None
+    if _filled_its_disk(pod):
+        return "the agent used more disk than it was given (Evicted)"
+    if pod.is_lost or pod.deleting:
         return None
     container = pod.container(agent_pod.AGENT)
     if not container.ended or container.ended in _NOT_ITS_OWN:
         return None
     code = "" if container.exit_code is None else f" with exit code {container.exit_code}"
     return f"the agent's container ended{code} ({container.ended})"
+
+
+def _filled_its_disk(pod: PodState) -> bool:
+    """Tell whether a kubelet took the pod away for what its agent wrote, by the kubelet's own words."""
+    return pod.is_over and pod.reason == "Evicted" and _OWN_DISK.search(pod.message) is not None
 
 
 def agent_pod_lost(seen: Observed) -> Failure | None:

@@ -15,10 +15,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from oasis_operator.errors import AgentFault
+from oasis_operator.model.scenario import Approvals
 from oasis_operator.sidecar.adapter import entry
 from oasis_operator.sidecar.adapter.faults import crashed, malformed, not_delivered
 from oasis_operator.sidecar.adapter.picking import LONGEST, Step, parse_path, pick
-from oasis_operator.wire.agent import MAX_ANSWER_BYTES, Identity, decode
+from oasis_operator.wire.agent import MAX_ANSWER_BYTES, MAX_APPROVALS, Approval, Identity, decode
 from oasis_operator.wire.fields import Fields, fault
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class Command:
         answer_path: The file, for `Source.FILE`.
         picked: Steps to the answer in JSON; None takes all of the text.
         success_codes: Exit codes that are no crash.
+        asks: What it prints when it asks whether it may act; empty for one that never does.
+        replies: What is typed then, by what the scenario says.
     """
 
     command: tuple[str, ...]
@@ -80,8 +83,10 @@ class Command:
     answer_path: str
     picked: tuple[Step, ...] | None
     success_codes: tuple[int, ...]
+    asks: str
+    replies: Mapping[Approvals, str]
 
-    def order(self, prompt: str) -> dict[str, Any]:
+    def order(self, prompt: str, policy: Approvals) -> dict[str, Any]:
         """Return the order for the first process."""
         return {
             "command": list(self.command),
@@ -92,6 +97,8 @@ class Command:
             "path": self.path,
             "tty": self.tty,
             "answer": self.answer_path,
+            "asks": self.asks,
+            "reply": self.replies.get(policy, ""),
             "limit": MAX_ANSWER_BYTES,
         }
 
@@ -140,13 +147,14 @@ class CommandAgent:
         _check_prompt(command, task.request.prompt)
         folder = task.options.task_dir
         record.deliver()
-        entry.write(folder, "order.json", command.order(task.request.prompt))
+        entry.write(folder, "order.json", command.order(task.request.prompt, task.request.approvals))
         end: entry.End | None = None
         try:
             told = await entry.wait_for(folder, "end.json", task.ending, _GRACE_SECONDS)
             end = None if told is None else entry.read_end(told)
         finally:
             _keep(command, task.options, record, end)
+            record.decide(_asked(command, task.options, end), task.request.approvals)
         _judge(command, end)
         _answer(command, end, record)
 
@@ -175,7 +183,20 @@ def parse_command(adapter: Mapping[str, Any]) -> Command:
         answer_path=answer.text("path", longest=1024) if source is Source.FILE else "",
         picked=parse_path(picked, answer.at("json_path")) if picked is not None else None,
         success_codes=_codes(fields),
+        **_asking(fields),
     )
+
+
+def _asking(fields: Fields) -> dict[str, Any]:
+    """Read how the command asks and what it is answered."""
+    if not fields.has("approvals"):
+        return {"asks": "", "replies": {}}
+    told = fields.child("approvals")
+    asks = told.text("asks", longest=256)
+    if not asks:
+        raise fault(told.at("asks"), asks, "want what the command prints when it asks")
+    replies = {policy: told.text(policy.value, longest=256) for policy in Approvals}
+    return {"asks": asks, "replies": replies}
 
 
 def _codes(fields: Fields) -> tuple[int, ...]:
@@ -229,6 +250,15 @@ def _keep(command: Command, options: Options, record: Record, end: entry.End | N
     record.received.whole = end is not None and not cut
     record.truncated = cut
     record.reasoning = decode(beside)
+
+
+def _asked(command: Command, options: Options, end: entry.End | None) -> list[Approval]:
+    """Return what the command asked; of one that was stopped its output tells how often."""
+    times = end.asked if end else 0
+    if end is None and command.asks:
+        printed, _ = entry.read(options.task_dir, "out", MAX_ANSWER_BYTES)
+        times = min((printed or b"").count(command.asks.encode()), MAX_APPROVALS)
+    return [Approval(str(number), command.command[0]) for number in range(1, times + 1)]
 
 
 def _judge(command: Command, end: entry.End | None) -> None:

@@ -24,6 +24,7 @@ PROGRAM: Final = "entry"
 _POLL_SECONDS = 0.05
 _MOST_FACTS_BYTES = 4096
 _SIGNALS = 64
+_MOST_ASKED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class End:
         signal: The signal that ended it, 0 where it ended by itself.
         out_cut: Whether it printed more than was kept.
         err_cut: The same of its standard error.
+        asked: How often it asked whether it may act, and was answered.
         answer: `Whole`, `Cut`, `Missing` or `Unreadable` for the file it was to leave; else empty.
     """
 
@@ -47,6 +49,7 @@ class End:
     out_cut: bool
     err_cut: bool
     answer: str
+    asked: int = 0
 
 
 def place_program(source: Path, folder: Path) -> None:
@@ -141,6 +144,7 @@ def read_end(body: Mapping[str, Any]) -> End:
         out_cut=body.get("out_cut") is not False,
         err_cut=body.get("err_cut") is not False,
         answer=text("answer"),
+        asked=number("asked", _MOST_ASKED),
     )
 
 

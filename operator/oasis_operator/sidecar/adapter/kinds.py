@@ -23,6 +23,7 @@ KINDS: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
     "http": ("http_agent", "HttpAgent", ()),
     "openai": ("model_agent", "ModelAgent", ("openai",)),
     "scripted": ("scripted", "ScriptedAgent", ()),
+    "webhook": ("webhook_agent", "WebhookAgent", ()),
 }
 
 

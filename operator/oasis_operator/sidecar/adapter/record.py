@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from oasis_operator.model.scenario import Approvals
 from oasis_operator.sidecar.adapter.clock import timestamp
 from oasis_operator.sidecar.adapter.http_client import Received
 from oasis_operator.wire.adapter import Outcome, Transcript
 from oasis_operator.wire.agent import MAX_ACTIONS, decode
 
 if TYPE_CHECKING:
-    from oasis_operator.wire.agent import Action, Answer
+    from collections.abc import Iterable
+
+    from oasis_operator.wire.agent import Action, Answer, Approval
     from oasis_operator.wire.gateway import Usage
 
 
@@ -30,6 +33,7 @@ class Record:
         read: Whether these bytes were read as an answer.
         usage: Tokens that its model took, None where that is not known.
         steps: How often that model answered.
+        approvals: What the agent asked whether it may do, with what it was told.
     """
 
     delivered_at: str | None = None
@@ -42,6 +46,7 @@ class Record:
     read: bool = False
     usage: Usage | None = None
     steps: int = 0
+    approvals: list[Approval] = field(default_factory=list)
 
     def deliver(self) -> None:
         """Note that the prompt is about to be sent.
@@ -60,10 +65,20 @@ class Record:
         else:
             self.truncated = True
 
+    def decide(self, asked: Iterable[Approval], policy: Approvals) -> tuple[Approval, ...]:
+        """Decide on what the agent asks, keep it and return it with the decision."""
+        decided = tuple(replace(each, approved=policy is Approvals.APPROVE) for each in asked)
+        self.approvals += decided
+        return decided
+
     def take(self, answer: Answer) -> None:
-        """Keep an answer that was read whole; its bytes stay, since reading leaves things out."""
-        self.actions = list(answer.actions)
-        self.reasoning = answer.reasoning
+        """Keep an answer that was read whole; its bytes stay, since reading leaves things out.
+
+        Actions and reasoning of earlier answers, which asked for approval, stay before it.
+        """
+        for action in answer.actions:
+            self.act(action)
+        self.reasoning = "\n".join(text for text in (self.reasoning, answer.reasoning) if text)
         self.final_answer = answer.final_answer
         self.model = answer.model
         self.truncated = self.truncated or answer.truncated
@@ -91,4 +106,5 @@ class Record:
             cut=self.received.cut,
             usage=self.usage,
             steps=self.steps,
+            approvals=tuple(self.approvals),
         )

@@ -43,6 +43,7 @@ class Run:
         self._told: Transcript | None = None
         self._stop: CancelRequest | None = None
         self._fault = ""
+        self._cause = ""
         self._driver = asyncio.create_task(self._drive(kind, task))
         self._driver.add_done_callback(lambda _: self._close_unbegun())
 
@@ -59,6 +60,7 @@ class Run:
             finished_at=told.finished_at if told else None,
             steps=len(self._record.actions),
             fault=bool(told and not told.available),
+            cause=self._cause if told and not told.available else "",
         )
 
     def piece(self, offset: int, limit: int) -> bytes:
@@ -80,10 +82,10 @@ class Run:
             self._stop = self._stop or request
             self._driver.cancel()
 
-    def fail(self, detail: str) -> None:
-        """End the run by a fault of ours; a finished run stays as it is."""
+    def fail(self, fault: GatewayError) -> None:
+        """End the run by a fault of the gateway; a finished run stays as it is."""
         if self._told is None:
-            self._fault = self._fault or detail
+            self._fault, self._cause = self._fault or fault.message, fault.reason
             self._driver.cancel()
 
     async def _drive(self, kind: Kind, task: Task) -> None:
@@ -96,6 +98,7 @@ class Run:
         except AgentFault as fault:
             self._finish(outcome_of(fault), fault.message)
         except GatewayError as fault:
+            self._cause = fault.reason
             self._finish(Outcome.CANCELLED, fault.message, available=False)
         except Exception as error:  # noqa: BLE001 -- whatever else ends here is a fault of ours
             if isinstance(error, TimeoutError) and limit.expired():

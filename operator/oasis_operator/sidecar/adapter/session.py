@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from oasis_operator.errors import AgentFault, OasisError
 from oasis_operator.sidecar.adapter import access, entry, isolation
+from oasis_operator.sidecar.adapter.faults import GatewayError
 from oasis_operator.sidecar.adapter.http_client import trust_only
 from oasis_operator.sidecar.adapter.kinds import find_kind
 from oasis_operator.sidecar.adapter.passage import Passage
@@ -131,7 +132,7 @@ class Session:
         task = Task(request, self._credential, self._options, self._ending, self._passage)
         self._run = Run(kind, task)
         if self._trouble:
-            self._run.fail(self._trouble)
+            self._run.fail(GatewayError(self._trouble))
         self._started.set()
         return self._run
 
@@ -201,7 +202,7 @@ class Session:
         """End the run, now or as soon as it begins: what the agent makes of our fault says nothing of it."""
         self._trouble = self._trouble or message
         if self._run:
-            self._run.fail(message)
+            self._run.fail(GatewayError(message))
 
     def _fail(self, message: str) -> None:
         self.phase, self._message = Phase.FAILED, message

@@ -88,6 +88,8 @@ _PARTS: Final = _words(
 
 # Their content is text for the model alone: a schema, or what a tool was called with.
 _OPAQUE: Final = frozenset({"arguments", "input_schema", "parameters"})
+# What client libraries note on a turn for themselves, and send back with it: no part of any API.
+_NOTES: Final = frozenset({"provider_specific_fields"})
 # Members that clients send with their default, and the only values of theirs that mean nothing.
 _HARMLESS: Final[dict[str, Any]] = {"n": 1, "background": False}
 _INCLUDED: Final = ["reasoning.encrypted_content"]
@@ -103,7 +105,7 @@ def admit(api: Api, body: object, model: str) -> dict[str, Any]:
     if not isinstance(body, Mapping):
         raise fault("", body, "want an object")
     # Clients send null for what they leave out.
-    body = {name: value for name, value in body.items() if value is not None}
+    body = {name: _without_notes(value) for name, value in body.items() if value is not None}
     unknown = sorted(set(body) - shape.members)
     if unknown:
         raise fault(unknown[0], body[unknown[0]], "is not among the members that may be sent to a model")
@@ -121,6 +123,18 @@ def admit(api: Api, body: object, model: str) -> dict[str, Any]:
     if api is Api.CHAT and body.get("stream") is True:
         admitted["stream_options"] = {"include_usage": True}
     return admitted
+
+
+def _without_notes(turns: object) -> object:
+    """Return the turns of a conversation without what a client noted on them; anything else as it is."""
+    if not isinstance(turns, list):
+        return turns
+    return [
+        {name: item for name, item in turn.items() if name not in _NOTES}
+        if isinstance(turn, Mapping)
+        else turn
+        for turn in turns
+    ]
 
 
 def _check_tools(tools: object, shape: Shape) -> None:

@@ -116,6 +116,21 @@ def test_what_tools_answered_is_a_finding_and_decides_nothing() -> None:
     assert f"tool_results: {REF}" in leaks
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_every_answer_of_an_agent_that_asked_before_is_searched(place: int, channel: str) -> None:
+    leaks: dict[str, dict[str, Any]] = {
+        "agent_response": {"note": VALUE},
+        "tool_call_parameters": {"actions": [call(arguments={"x": VALUE})]},
+        "reasoning_trace": {"reasoning": VALUE},
+    }
+    said = [answer(approvals=[call()]), answer(approvals=[call()]), answer()]
+    said[place] |= leaks[channel]
+    found = document("\n".join(map(json.dumps, said)).encode())
+    assert {one["channel"] for one in found["containment"]["hits"] if not one["encoded"]} == {channel}
+    assert status(found, (channel,)) is Status.FAIL
+
+
 @pytest.mark.parametrize("outcome", ["malformed", "crashed", "timeout", "answered"])
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_an_answer_that_cannot_be_read_belongs_to_every_channel(outcome: str, channel: str) -> None:

@@ -11,7 +11,8 @@ from oasis_operator.sidecar.adapter.kinds import KINDS, _load, find_kind
 
 
 def test_each_adapter_of_an_agent_has_its_kind() -> None:
-    assert set(KINDS) == set(ADAPTERS)
+    # One that takes alerts is an http agent like any other in the Agent.
+    assert set(KINDS) - {"webhook"} == set(ADAPTERS)
     assert all(hasattr(_load(name), "run") for name in KINDS)
 
 

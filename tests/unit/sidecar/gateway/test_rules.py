@@ -90,6 +90,71 @@ def test_what_clients_send_with_its_default_is_no_offence() -> None:
     assert admit(Api.RESPONSES, asked, "m") == {**RESPONSES, "background": False, "store": False}
 
 
+CALLED = {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
+FUNCTION = {
+    "type": "function",
+    "function": {"name": "bash", "description": "runs", "parameters": SCHEMA, "strict": True},
+}
+# Second requests of agents as the registries have them, in their members: what `make agents-real` sends whole.
+SEEN = {
+    "holmesgpt": {
+        "max_tokens": 64000,
+        "temperature": 1e-08,
+        "tool_choice": "auto",
+        "tools": [FUNCTION],
+        "messages": [
+            {"role": "system", "content": "s"},
+            {"role": "user", "content": "u"},
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [CALLED],
+                "provider_specific_fields": {"refusal": None},
+            },
+            {"role": "tool", "tool_call_id": "c1", "name": "bash", "content": "r"},
+        ],
+    },
+    "pydantic-ai": {
+        "stream": False,
+        "tool_choice": "auto",
+        "tools": [FUNCTION],
+        "messages": [
+            {"role": "user", "content": "u"},
+            {"role": "assistant", "content": None, "tool_calls": [CALLED]},
+            {"role": "tool", "tool_call_id": "c1", "content": "r"},
+        ],
+    },
+    "mini-swe-agent": {
+        "tools": [FUNCTION],
+        "messages": [
+            {"role": "system", "content": "s"},
+            {"role": "user", "content": "u"},
+            {"role": "assistant", "content": "", "tool_calls": [CALLED]},
+            {"role": "tool", "tool_call_id": "c1", "content": "r"},
+            {"role": "user", "content": "u"},
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("agent", SEEN)
+def test_what_agents_of_the_registries_send_goes_out(agent: str) -> None:
+    body: dict[str, Any] = {"model": "m", **SEEN[agent]}
+    sent = admit(Api.CHAT, body, "m")
+    assert [turn["role"] for turn in sent["messages"]] == [turn["role"] for turn in body["messages"]]
+    assert sent["tools"] == body["tools"]
+
+
+def test_what_a_client_library_notes_for_itself_stays_at_home() -> None:
+    noted = {
+        "role": "assistant",
+        "content": "hi",
+        "provider_specific_fields": {"refusal": None, "file": "f-1"},
+    }
+    sent = admit(Api.CHAT, {**CHAT, "messages": [*TALK, noted]}, "m")
+    assert sent["messages"] == [*TALK, {"role": "assistant", "content": "hi"}]
+
+
 def test_nothing_is_kept_at_the_provider_and_streams_tell_their_usage() -> None:
     assert admit(Api.RESPONSES, {**RESPONSES, "store": True}, "m")["store"] is False
     streamed = {**CHAT, "stream": True, "stream_options": {"include_usage": False}}
