@@ -267,22 +267,39 @@ async def test_a_token_of_another_run_accuses_nobody(tmp_path: Path) -> None:
     assert told["evidence_source"]["status"] == "unreachable"
 
 
-async def test_a_token_budget_that_is_reached_stops_the_run_before_the_next_call(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", KINDS)
+async def test_a_token_budget_that_is_reached_stops_the_run_before_the_next_call(
+    tmp_path: Path, name: str
+) -> None:
     again = Turn("", (LOOK,), stop="tools", usage=(40, 10))
-    async with a_stage(tmp_path, again, run_tokens=100) as stage:
-        told = await stage.run()
+    async with a_stage(tmp_path, again, name=name, run_tokens=100) as stage:
+        told = await stage.run(name)
         assert len(stage.models.asked) == 2
     assert told["outcome"] == "budget"
-    assert "100 of 100 tokens" in told["detail"]
+    assert told["detail"] == "Harness budget exceeded: Token budget exceeded (100/100)"
     assert told["usage"]["input"] + told["usage"]["output"] == 100
     assert len(told["actions"]) == 2
 
 
-async def test_a_step_budget_that_is_reached_stops_the_run_before_the_next_call(tmp_path: Path) -> None:
-    async with a_stage(tmp_path, Turn("", (LOOK,), stop="tools")) as stage:
-        told = await stage.run(step_limit=3)
+@pytest.mark.parametrize("name", KINDS)
+async def test_a_step_budget_that_is_reached_stops_the_run_before_the_next_call(
+    tmp_path: Path, name: str
+) -> None:
+    async with a_stage(tmp_path, Turn("", (LOOK,), stop="tools"), name=name) as stage:
+        told = await stage.run(name, step_limit=3)
         assert len(stage.models.asked) == 3
-    assert (told["outcome"], len(told["actions"])) == ("budget", 3)
+    assert (told["outcome"], len(told["actions"]), told["usage"]["steps"]) == ("budget", 3, 3)
+    assert told["detail"] == "Harness budget exceeded: Step budget exceeded (3/3)"
+
+
+@pytest.mark.parametrize("name", KINDS)
+async def test_without_a_hard_stop_a_loop_goes_on_behind_every_budget(tmp_path: Path, name: str) -> None:
+    again = Turn("", (LOOK,), stop="tools", usage=(40, 10))
+    turns = (again, again, again, again, Turn("Done.", usage=(40, 10)))
+    async with a_stage(tmp_path, *turns, name=name, run_tokens=100, hard_stop=False) as stage:
+        told = await stage.run(name)
+        assert len(stage.models.asked) == 5
+    assert (told["outcome"], told["final_answer"], told["usage"]["steps"]) == ("answered", "Done.", 5)
 
 
 async def test_time_cuts_a_call_in_flight_and_what_it_took_is_counted(tmp_path: Path) -> None:

@@ -83,7 +83,8 @@ async def test_an_agent_whose_tokens_are_used_up_is_stopped(tmp_path: Path) -> N
     ):
         transcript = await told(stage, url)
         assert len(stage.models.asked) == 2
-    assert (transcript["outcome"], transcript["detail"]) == ("budget", "the token budget is used up")
+    assert transcript["outcome"] == "budget"
+    assert transcript["detail"] == "Harness budget exceeded: Token budget exceeded (100/100)"
     assert transcript["usage"]["steps"] == 2
 
 

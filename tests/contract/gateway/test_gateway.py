@@ -160,7 +160,7 @@ async def test_no_call_goes_out_behind_a_budget_that_is_reached(tmp_path: Path) 
     assert results == [200, 200, 403, 403]
     assert len(models.asked) == 2
     assert headers["X-Gateway-Reason"] == "BudgetExceeded"
-    assert "100 of 100" in told["error"]["message"]
+    assert told["error"]["message"] == "Harness budget exceeded: Token budget exceeded (100/100)"
 
 
 async def test_a_budget_without_a_hard_stop_only_counts(tmp_path: Path) -> None:

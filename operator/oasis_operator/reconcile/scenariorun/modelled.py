@@ -1,4 +1,4 @@
-"""What a run of an agent with a model has beside any other: a way to the gateway, and budgets.
+"""What a run of an agent with a model has beside any other: a way to the gateway.
 
 An agent without one is left as it is.
 """
@@ -8,14 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator import errors
-from oasis_operator.api import fields
+from oasis_operator.reconcile.scenariorun import budgeted
 from oasis_operator.resources import gateway, kinds, manifests, names, pod_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from oasis_operator.api.v1alpha1.harness import HarnessBudget
     from oasis_operator.reconcile.deps import Deps
     from oasis_operator.reconcile.scenariorun.observe import Observed
     from oasis_operator.wire.gateway import Reach
@@ -49,36 +45,9 @@ async def completed(deps: Deps, seen: Observed, adapter: dict[str, Any]) -> dict
     if not _is_modelled(seen) or _has_container(seen):
         return adapter
     reach = await _reach(deps, seen)
-    budget = _budget(seen)
+    budget = budgeted.budget_of(seen)
     limit = budget.max_steps if budget and budget.hard_stop else None
     return {**adapter, "gateway": reach.to_json(), **({"step_limit": limit} if limit else {})}
-
-
-def seconds(seen: Observed) -> float:
-    """Return the time that the agent has: its stage's, or less by the harness's budget."""
-    budget = _budget(seen)
-    if budget is None or not budget.hard_stop or budget.max_time is None:
-        return seen.seconds.running
-    return min(seen.seconds.running, fields.duration_seconds(budget.max_time))
-
-
-def used(seen: Observed, transcript: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """Return what a run used and what it might have, for the evidence's `budget`.
-
-    A step is an answer of the model in a loop of ours, and an action of any other agent.
-    """
-    budget, usage = _budget(seen), transcript.get("usage") or {}
-    steps = usage.get("steps", len(transcript.get("actions") or ()))
-    sent = seen.run.status.prompt_sent_at
-    passed = round((now - sent).total_seconds(), 3) if sent else 0.0
-    found: dict[str, Any] = {
-        "steps": {"used": steps, "limit": (budget.max_steps or None) if budget else None},
-        "seconds": {"used": passed, "limit": seconds(seen)},
-    }
-    if usage:
-        tokens = {"used": usage["input"] + usage["output"], "estimated": usage["estimated"]}
-        found["tokens"] = {**tokens, "limit": (budget.max_tokens or None) if budget else None}
-    return found
 
 
 def _is_modelled(seen: Observed) -> bool:
@@ -88,11 +57,6 @@ def _is_modelled(seen: Observed) -> bool:
 def _has_container(seen: Observed) -> bool:
     """Tell whether the agent asks its model by itself; a loop of ours is given the way with its run."""
     return seen.agent is not None and seen.agent.image is not None
-
-
-def _budget(seen: Observed) -> HarnessBudget | None:
-    harness = seen.evaluation.spec.harness if seen.evaluation else None
-    return harness.budget if harness else None
 
 
 def _token(seen: Observed) -> str:

@@ -78,6 +78,7 @@ def _spent(budget: Mapping[str, Any]) -> api.BudgetUse:
             used=math.ceil(part["used"]), limit=None if part["limit"] is None else math.ceil(part["limit"])
         )
         for name, part in budget.items()
+        if name != "overallExceeded"
     }
     estimated = budget["tokens"]["estimated"] if "tokens" in budget else None
     return api.BudgetUse(**found, tokens_estimated=estimated)

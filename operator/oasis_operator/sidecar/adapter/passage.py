@@ -7,6 +7,7 @@ whether the fault is ours.
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +15,7 @@ import aiohttp
 from aiohttp import web
 
 from oasis_operator.sidecar.adapter.gateway_client import GatewayClient
+from oasis_operator.sidecar.adapter.loop.reading import mapping, text
 from oasis_operator.wire import gateway as wire
 from oasis_operator.wire.gateway import Api, Reason
 
@@ -91,6 +93,8 @@ class Passage:
         try:
             async with self._gateway.post(request.path, body, self._calls) as response:
                 self._note(response)
+                if response.headers.get(wire.REASON_HEADER) == Reason.BUDGET:
+                    return await self._stopped(response)
                 headers = {name: response.headers[name] for name in _PASSED if name in response.headers}
                 answer = web.StreamResponse(status=response.status, headers=headers)
                 await answer.prepare(request)
@@ -109,12 +113,21 @@ class Passage:
             request.transport.abort()
         return answer
 
+    async def _stopped(self, response: aiohttp.ClientResponse) -> web.Response:
+        """Tell of a call that a budget held back in the gateway's own words, and pass the refusal on."""
+        content, detail = b"", ""
+        try:
+            content = await response.read()
+            detail = text(mapping(json.loads(content), "error"), "message")[:256]
+        except (aiohttp.ClientError, ValueError):
+            _log.info("the gateway did not say which budget is used up")
+        self._on_budget(detail or "the token budget is used up")
+        return web.Response(status=response.status, body=content, content_type="application/json")
+
     def _note(self, response: aiohttp.ClientResponse) -> None:
         """Count an answer, and tell of one that says something about us."""
         reason = response.headers.get(wire.REASON_HEADER)
-        if reason == Reason.BUDGET:
-            self._on_budget("the token budget is used up")
-        elif reason in _OURS or (reason is not None and reason not in {*Reason}):
+        if reason in _OURS or (reason is not None and reason not in {*Reason}):
             self._on_fault(f"the model gateway refused a call ({reason})")
         elif reason is None and response.status in _MISCONFIGURED:
             self._on_fault(f"the model's API refuses the request (status {response.status})")

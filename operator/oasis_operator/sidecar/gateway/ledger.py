@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from oasis_operator.errors import InvalidInput
+from oasis_operator.model import budget
 from oasis_operator.wire.gateway import Configuration, Usage
 
 if TYPE_CHECKING:
@@ -55,11 +56,15 @@ class Ledger:
             self._end(call, self._open[call])
 
     def exceeded(self, run: str) -> str:
-        """Return why no further call of a run may go out, empty where one may."""
-        limits = self._configuration
-        used, together = self.used(run).total, self.used_by_all.total
-        if limits.run_tokens is not None and used >= limits.run_tokens:
-            return f"the run used {used} of {limits.run_tokens} tokens"
+        """Return why no further call of a run may go out, empty where one may.
+
+        Whether it is held back all the same is for whoever asks: a budget may only count.
+        """
+        limits, together = self._configuration, self.used_by_all.total
+        of_run = budget.Limits(tokens=limits.run_tokens or 0, hard_stop=True)
+        stopped = budget.stop_before_call(of_run, budget.Usage(tokens=self.used(run).total))
+        if stopped is not None:
+            return stopped
         if limits.evaluation_tokens is not None and together >= limits.evaluation_tokens:
             return f"the evaluation used {together} of {limits.evaluation_tokens} tokens"
         return ""

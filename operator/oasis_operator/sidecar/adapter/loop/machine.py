@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from oasis_operator.model import budget
 from oasis_operator.sidecar.adapter.loop.talk import (
     Reply,
     Result,
@@ -169,11 +170,18 @@ def advance(state: State, event: Event) -> tuple[State, Command]:
 
 def _ask(state: State) -> tuple[State, Command]:
     """Ask the model, unless a budget that is reached forbids it."""
-    limit = MOST_STEPS if state.step_limit is None else state.step_limit
-    if state.steps >= limit:
-        detail = f"the step budget is used up ({state.steps} of {limit})"
+    detail = _reached(state)
+    if detail is not None:
         return state, Finish(Ending.BUDGET, detail, state.begun, truncated=bool(state.begun))
     return state, Ask(state.talk)
+
+
+def _reached(state: State) -> str | None:
+    """Return why no further reply may be asked for; None where one may."""
+    if state.step_limit is not None:
+        limits = budget.Limits(steps=state.step_limit, hard_stop=True)
+        return budget.stop_before_call(limits, budget.Usage(steps=state.steps))
+    return f"no loop takes more than {MOST_STEPS} steps" if state.steps >= MOST_STEPS else None
 
 
 def _replied(state: State, reply: Reply) -> tuple[State, Command]:

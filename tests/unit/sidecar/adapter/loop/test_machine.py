@@ -138,7 +138,7 @@ def test_a_step_budget_that_is_reached_lets_no_further_request_out(limit: int, a
     command = last(WANTS, LOOKED, limit=limit)
     assert isinstance(command, Ask) is asked
     if not asked:
-        assert command == Finish(Ending.BUDGET, "the step budget is used up (1 of 1)")
+        assert command == Finish(Ending.BUDGET, "Harness budget exceeded: Step budget exceeded (1/1)")
 
 
 def test_an_answer_in_the_last_step_is_an_answer() -> None:
