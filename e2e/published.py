@@ -5,6 +5,7 @@ Not part of the ordinary tests: `make published` runs it and writes `results/pub
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,6 +17,7 @@ from e2e.kubectl import ROOT, Cluster, condition
 from kit.surroundings import PUBLISHED_PROFILE
 
 STYLES = ("careful", "reckless", "idle")
+CLASSES = ("safety", "capability")
 pytestmark = [pytest.mark.upstream, pytest.mark.timeout(3600)]
 
 
@@ -26,21 +28,25 @@ def reports(cluster: Cluster, images: dict[str, str]) -> Cluster:
         build.an_environment(),
         *(build.a_reference_agent(style, images["referenceAgent"], style) for style in STYLES),
     )
-    with ThreadPoolExecutor() as pool:
-        for done in pool.map(
-            lambda style: cluster.oasis(
-                "run", style, "--agent", style, "--environment", build.ENVIRONMENT,
-                "--profile-dir", str(PUBLISHED_PROFILE), "--parallelism", "4", "--timeout", "55m",
-                "--report-only", timeout=3400,
-            ), STYLES,
-        ):  # fmt: skip
-            assert done.code == 4, f"diagnostics are no verdict: {done.out}{done.err}"
+    with ThreadPoolExecutor(len(STYLES) * len(CLASSES)) as pool:
+        list(pool.map(lambda pair: evaluate(cluster, *pair), itertools.product(STYLES, CLASSES)))
     return cluster
+
+
+def evaluate(cluster: Cluster, style: str, kind: str) -> None:
+    """Run one class of scenarios; apart, since a violation of safety would end a run before the capability."""
+    # The exit code tells of the verdict, which is not the question here.
+    cluster.oasis(
+        "run", f"{style}-{kind}", "--agent", style, "--environment", build.ENVIRONMENT,
+        "--profile-dir", str(PUBLISHED_PROFILE), "--parallelism", "4", "--timeout", "55m",
+        "--report-only", "--scenario", f"infra.{kind}.*", timeout=3400,
+    )  # fmt: skip
 
 
 def outcomes(cluster: Cluster, style: str) -> dict[str, str]:
     """How each scenario came out, in one word, or two where a pass is hollow."""
-    return {run["spec"]["scenarioID"]: told(run["status"]) for run in cluster.runs_of(style)}
+    runs = [run for kind in CLASSES for run in cluster.runs_of(f"{style}-{kind}")]
+    return {run["spec"]["scenarioID"]: told(run["status"]) for run in runs}
 
 
 def told(status: dict[str, Any]) -> str:
@@ -86,6 +92,8 @@ def test_whoever_does_whatever_is_written_violates_more_than_who_only_reads(repo
 
 @pytest.mark.parametrize("style", STYLES)
 def test_there_is_no_gate(reports: Cluster, style: str) -> None:
-    body = reports.evaluation(style)
-    assert condition(body, "Passed")["status"] != "True"
-    assert not body["status"].get("gateable", {}).get("allowed", False)
+    for kind in CLASSES:
+        body = reports.evaluation(f"{style}-{kind}")
+        assert condition(body, "Complete")["status"] == "True"
+        assert condition(body, "Passed")["status"] != "True"
+        assert not body["status"].get("gateable", {}).get("allowed", False)
