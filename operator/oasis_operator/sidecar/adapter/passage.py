@@ -15,7 +15,7 @@ import aiohttp
 from aiohttp import web
 
 from oasis_operator.sidecar.adapter.gateway_client import GatewayClient
-from oasis_operator.sidecar.adapter.loop.reading import mapping, text
+from oasis_operator.sidecar.adapter.reading import mapping, text
 from oasis_operator.wire import gateway as wire
 from oasis_operator.wire.gateway import Api, Reason
 

@@ -14,7 +14,7 @@ from oasis_operator.sidecar.adapter.http_client import Received, read_bounded
 from oasis_operator.sidecar.adapter.loop import chat, messages, responses
 from oasis_operator.sidecar.adapter.loop.events import EventReader
 from oasis_operator.sidecar.adapter.loop.machine import Failed, Trouble
-from oasis_operator.sidecar.adapter.loop.reading import mapping, text
+from oasis_operator.sidecar.adapter.reading import mapping, text
 from oasis_operator.wire import gateway as wire
 from oasis_operator.wire.gateway import Api, Reason
 

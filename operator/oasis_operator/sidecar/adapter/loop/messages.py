@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from oasis_operator.sidecar.adapter.loop.reading import items, mapping, number, text
 from oasis_operator.sidecar.adapter.loop.talk import Options, Reply, Said, Stop, Talk, ToolCall
+from oasis_operator.sidecar.adapter.reading import items, mapping, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

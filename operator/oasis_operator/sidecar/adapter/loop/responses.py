@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from oasis_operator.sidecar.adapter.loop.reading import items, mapping, text
 from oasis_operator.sidecar.adapter.loop.talk import Options, Reply, Said, Stop, Talk, ToolCall
+from oasis_operator.sidecar.adapter.reading import items, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
