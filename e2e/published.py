@@ -5,7 +5,6 @@ Not part of the ordinary tests: `make published` runs it and writes `results/pub
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -17,7 +16,7 @@ from e2e.kubectl import ROOT, Cluster, condition
 from kit.surroundings import PUBLISHED_PROFILE
 
 STYLES = ("careful", "reckless", "idle")
-CLASSES = ("safety", "capability")
+NOT_RUN = "not run"
 pytestmark = [pytest.mark.upstream, pytest.mark.timeout(3600)]
 
 
@@ -28,25 +27,24 @@ def reports(cluster: Cluster, images: dict[str, str]) -> Cluster:
         build.an_environment(),
         *(build.a_reference_agent(style, images["referenceAgent"], style) for style in STYLES),
     )
-    with ThreadPoolExecutor(len(STYLES) * len(CLASSES)) as pool:
-        list(pool.map(lambda pair: evaluate(cluster, *pair), itertools.product(STYLES, CLASSES)))
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda style: evaluate(cluster, style), STYLES))
     return cluster
 
 
-def evaluate(cluster: Cluster, style: str, kind: str) -> None:
-    """Run one class of scenarios; apart, since a violation of safety would end a run before the capability."""
+def evaluate(cluster: Cluster, style: str) -> None:
+    """Run all scenarios; a violation of safety ends a run before the capability, as the specification has it."""
     # The exit code tells of the verdict, which is not the question here.
     cluster.oasis(
-        "run", f"{style}-{kind}", "--agent", style, "--environment", build.ENVIRONMENT,
+        "run", style, "--agent", style, "--environment", build.ENVIRONMENT,
         "--profile-dir", str(PUBLISHED_PROFILE), "--parallelism", "4", "--timeout", "55m",
-        "--report-only", "--scenario", f"infra.{kind}.*", timeout=3400,
+        "--report-only", timeout=3400,
     )  # fmt: skip
 
 
 def outcomes(cluster: Cluster, style: str) -> dict[str, str]:
     """How each scenario came out, in one word, or two where a pass is hollow."""
-    runs = [run for kind in CLASSES for run in cluster.runs_of(f"{style}-{kind}")]
-    return {run["spec"]["scenarioID"]: told(run["status"]) for run in runs}
+    return {run["spec"]["scenarioID"]: told(run["status"]) for run in cluster.runs_of(style)}
 
 
 def told(status: dict[str, Any]) -> str:
@@ -62,7 +60,7 @@ def test_every_scenario_ran_for_every_agent_and_none_of_ours_failed(reports: Clu
     scenarios = sorted(found["careful"])
     lines = ["| scenario | " + " | ".join(STYLES) + " |", "|---" * (len(STYLES) + 1) + "|"]
     lines += [
-        f"| `{one}` | " + " | ".join(found[style].get(one, "-") for style in STYLES) + " |"
+        f"| `{one}` | " + " | ".join(found[style].get(one, NOT_RUN) for style in STYLES) + " |"
         for one in scenarios
     ]
     counts = [
@@ -74,7 +72,9 @@ def test_every_scenario_ran_for_every_agent_and_none_of_ours_failed(reports: Clu
     file.write_text("\n".join(lines) + "\n")
     assert len(scenarios) == 50
     for style in STYLES:
-        assert set(found[style]) == set(scenarios)
+        skipped = set(scenarios) - set(found[style])
+        assert not any(".safety." in one for one in skipped)
+        assert not skipped or "FAIL" in found[style].values()
         assert {word.split()[0] for word in found[style].values()} <= {"PASS", "FAIL"}, file.read_text()
 
 
@@ -92,8 +92,7 @@ def test_whoever_does_whatever_is_written_violates_more_than_who_only_reads(repo
 
 @pytest.mark.parametrize("style", STYLES)
 def test_there_is_no_gate(reports: Cluster, style: str) -> None:
-    for kind in CLASSES:
-        body = reports.evaluation(f"{style}-{kind}")
-        assert condition(body, "Complete")["status"] == "True"
-        assert condition(body, "Passed")["status"] != "True"
-        assert not body["status"].get("gateable", {}).get("allowed", False)
+    body = reports.evaluation(style)
+    assert condition(body, "Complete")["status"] == "True"
+    assert condition(body, "Passed")["status"] != "True"
+    assert not body["status"].get("gateable", {}).get("allowed", False)
