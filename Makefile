@@ -55,7 +55,6 @@ test: ## Set up what the tests need and run all of them but the heavy ones.
 	@$(STEP) "Python environment" $(SUB) venv
 	@$(STEP) "Static checks" $(SUB) lint
 	@$(STEP) "Tests without a cluster" $(SUB) test-unit
-	@$(STEP) "Tests with an open model server" $(SUB) test-servers
 	@$(STEP) "Cluster" $(SUB) cluster-up
 	@$(STEP) "Images" $(SUB) images
 	@$(STEP) "Integration tests" $(SUB) test-integration
@@ -156,7 +155,7 @@ $(MODEL_SERVER)/.ready: tests/servers/requirements.lock
 	@touch $@
 
 .PHONY: test-servers
-test-servers: venv model-server ## Try loops and gateway with an open model server.
+test-servers: venv model-server ## Try loops and gateway with an open model server and a small model (downloads 127 MB).
 	CI=true OASIS_MODEL_SERVER=$(MODEL_SERVER)/bin/python $(BIN)/python -m pytest tests/servers -q $(PYTEST_ARGS)
 
 .PHONY: test-cluster
