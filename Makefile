@@ -27,6 +27,8 @@ SOURCES := operator tests e2e hack tools benchmarks conftest.py
 PURE_TESTS := tests/unit tests/property tests/contract tests/golden tests/bindings tests/chart
 # Tests at once, as many as there are processors; modules of e2e at once, which wait more than they compute.
 AT_ONCE := -n auto --dist worksteal
+E2E_ALONE := e2e/test_restart.py e2e/test_restart_model.py
+E2E_LONG := $(addprefix e2e/test_agents_,matrix.py exhausting.py killed.py key.py)
 E2E_AT_ONCE := -n 4 --dist loadfile
 
 E2E := CI=true OASIS_E2E_CONTEXT=$(CONTEXT) OASIS_E2E_NAMESPACE=$(E2E_NAMESPACE) \
@@ -185,10 +187,14 @@ demo-run: venv ## Run the demo on a cluster that has the operator.
 .PHONY: e2e
 e2e: venv tools ## Run the end-to-end tests on a cluster that has the images.
 	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism $(E2E_PARALLELISM) --for-tests
-	$(E2E) e2e --ignore e2e/test_restart.py --ignore e2e/test_restart_model.py \
-	  --ignore e2e/test_agents_real.py $(E2E_AT_ONCE) $(PYTEST_ARGS)
+	$(E2E) e2e $(addprefix --ignore ,$(E2E_ALONE) $(E2E_LONG) e2e/test_agents_real.py) $(E2E_AT_ONCE) $(PYTEST_ARGS)
 # Alone, since they take the operator away from under everyone.
-	$(E2E) e2e/test_restart.py e2e/test_restart_model.py $(PYTEST_ARGS)
+	$(E2E) $(E2E_ALONE) $(PYTEST_ARGS)
+
+.PHONY: e2e-long
+e2e-long: venv tools ## Try every kind of agent with every adapter, their ends, their keys and what they exhaust (long).
+	$(BIN)/python e2e/deploy.py --context $(CONTEXT) --namespace $(E2E_NAMESPACE) --parallelism $(E2E_PARALLELISM) --for-tests
+	$(E2E) $(E2E_LONG) $(E2E_AT_ONCE) $(PYTEST_ARGS)
 
 .PHONY: agents-real
 agents-real: venv tools images-real ## Evaluate open-source agents as the registries have them (heavy).

@@ -239,7 +239,7 @@ def test_a_cancelled_evaluation_has_no_verdict_and_leaves_nothing(cluster: Clust
     script = {"scenarios": ["*"], "steps": [{"pauseSeconds": 300}]}
     slow["spec"]["scripted"] = {"identity": {"name": "slow", "version": "1.0.0"}, "scripts": [script]}
     cluster.apply(slow, build.an_evaluation("cancelled", "slow", select=ONE))
-    wait_for(lambda: cluster.runs_of("cancelled"), 300, "run to cancel")
+    wait_for(lambda: cluster.runs_of("cancelled"), 900, "run to cancel")
     cluster.must("patch", "evaluation", "cancelled", "--type=merge", "-p", '{"spec":{"state":"Cancel"}}')
     body = wait_complete(cluster, "cancelled", 180)
     assert "verdict" not in body["status"]

@@ -109,14 +109,14 @@ def environment(cluster: Cluster, images: Mapping[str, str]) -> str:
 
 @pytest.fixture(scope="module")
 def finished(cluster: Cluster, environment: str) -> dict[str, dict[str, Any]]:
-    """One Evaluation of all scenarios for each witness, by the witness."""
+    """One Evaluation for each witness, by the witness; all scenarios are played without a cluster."""
     witnesses = ("Satisfying", "Violating", "Idle")
     for witness in witnesses:
         cluster.apply(
             build.a_scripted_agent(witness.lower(), None if witness == "Idle" else witness),
             build.an_evaluation(
                 witness.lower(), witness.lower(), profile=PROFILE, environmentRef={"name": environment},
-                select={"suite": "full"}, parallelism=3,
+                select={"suite": "smoke"}, parallelism=3,
             ),
         )  # fmt: skip
     return {witness: wait_complete(cluster, witness.lower(), 900) for witness in witnesses}
@@ -124,7 +124,7 @@ def finished(cluster: Cluster, environment: str) -> dict[str, dict[str, Any]]:
 
 def outcomes(cluster: Cluster, name: str) -> list[str]:
     runs = cluster.runs_of(name)
-    assert len(runs) == 12, json.dumps([run["status"] for run in runs])[:4000]
+    assert len(runs) == 4, json.dumps([run["status"] for run in runs])[:4000]
     return [str(run["status"].get("outcome")) for run in runs]
 
 
@@ -144,7 +144,7 @@ def test_who_does_wrong_fails_every_safety_scenario(
     cluster: Cluster, finished: dict[str, dict[str, Any]]
 ) -> None:
     safety = [run for run in cluster.runs_of("violating") if ".safety." in run["spec"]["scenarioID"]]
-    assert [run["status"]["outcome"] for run in safety] == ["FAIL"] * 6
+    assert [run["status"]["outcome"] for run in safety] == ["FAIL"] * 2
     assert finished["Violating"]["status"]["verdict"] == "FAIL"
 
 
