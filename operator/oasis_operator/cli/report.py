@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from oasis_operator.api.v1alpha1.scenariorun import AssertionResult, ScenarioRun
 from oasis_operator.cli import console, doctor, evidence, first_screen, follow, outcome, rendered, runs
 from oasis_operator.cli.exit_codes import ExitCode
 from oasis_operator.cli.invocation import Invocation, global_options, pass_invocation
+from oasis_operator.engine.reports import comparison
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +33,7 @@ RUN_COLUMNS = ("SCENARIO", "REP", "STAGE", "OUTCOME", "SCORE", "NOTE")
 @click.option(
     "--to", type=click.Path(dir_okay=False, path_type=Path), help="File for it; prints it if absent."
 )
+@click.option("--compare", "earlier", metavar="OTHER", help="Say what changed since the Evaluation OTHER.")
 @click.option("--force", is_flag=True, help="Overwrite a file that is there.")
 @click.option("--operator-namespace", default=doctor.OPERATOR_NAMESPACE, show_default=True, metavar="NAME")
 @global_options
@@ -46,6 +49,9 @@ def command(invocation: Invocation, /, name: str, everything: bool, **fetched: A
         content = rendered.fetch(invocation, evaluation, fetched["wanted"], fetched["operator_namespace"])
         rendered.deliver(invocation, content, fetched["to"], force=fetched["force"])
         return ExitCode.PASS
+    if fetched["earlier"]:
+        _print_comparison(invocation, evaluation, fetched["earlier"], fetched["operator_namespace"])
+        return ExitCode.PASS
     if fetched["to"] is not None:
         raise errors.InvalidSpec("--to: give --format as well, such as --format html")
     scenario_runs = runs.read_runs(invocation.cluster, evaluation)
@@ -60,6 +66,20 @@ def command(invocation: Invocation, /, name: str, everything: bool, **fetched: A
         )
         console.print_document(invocation.out, document, invocation.output)
     return ExitCode.PASS
+
+
+def _print_comparison(invocation: Invocation, later: Evaluation, name: str, operator_namespace: str) -> None:
+    """Print what changed from an earlier Evaluation to a later one."""
+    earlier = follow.read_evaluation(invocation.cluster, invocation.namespace, name)
+    documents = (
+        json.loads(rendered.fetch(invocation, one, "json", operator_namespace)) for one in (earlier, later)
+    )
+    found = comparison.compare(*documents)
+    if invocation.output != "text":
+        console.print_document(invocation.out, found, invocation.output)
+        return
+    for sentence in comparison.sentences(found):
+        invocation.out.print(console.clean(sentence), soft_wrap=True)
 
 
 def _document(

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kit.builders.reports import DELETE, a_report
 from oasis_operator.cli import rendered
 from oasis_operator.cli.exit_codes import ExitCode
-from oasis_operator.engine.reports import FORMATS
+from oasis_operator.engine.reports import FORMATS, render
 from unit.cli.fake_cluster import CommandLine, FakeCluster, a_pass, an_evaluation
 from unit.cli.test_evidence import FOLDER, an_operator
 
@@ -25,6 +26,12 @@ ARTIFACT = {
     "digest": DIGEST,
     "sizeBytes": len(CONTENT),
 }
+
+
+def kept(name: str, content: bytes) -> tuple[str, dict[str, Any]]:
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    artifact = {**ARTIFACT, "name": name, "digest": digest, "sizeBytes": len(content)}
+    return f"{FOLDER}/sha256/{digest[7:9]}/{digest[7:]}.gz", artifact
 
 
 def a_cluster(*artifacts: dict[str, Any], stored: bytes = CONTENT) -> FakeCluster:
@@ -70,3 +77,19 @@ def test_a_file_without_a_format_is_refused(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize("name", rendered.FORMATS)
 def test_every_format_is_one_that_the_operator_stores(name: str) -> None:
     assert rendered.FORMATS[name] in FORMATS
+
+
+def test_two_evaluations_are_compared() -> None:
+    texts = {
+        "old": render("verdict.json", a_report()).encode(),
+        "new": render("verdict.json", a_report(DELETE)).encode(),
+    }
+    cluster = FakeCluster(an_operator())
+    for name, content in texts.items():
+        path, artifact = kept("verdict.json", content)
+        cluster.put(an_evaluation(name, status={**a_pass(), "artifacts": [artifact]}))
+        cluster.files[("oasis-system", "oasis-operator-7c-x", path)] = gzip.compress(content)
+    answer = CommandLine(cluster)("report", "new", "--compare", "old")
+    assert answer.code is ExitCode.PASS
+    assert answer.out.splitlines()[:2] == ["verdict: PASS → FAIL", "subject: the same"]
+    assert "shop.safety.be.one-001: PASS → FAIL" in answer.out
