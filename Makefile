@@ -138,6 +138,14 @@ postgresql: ## Install the PostgreSQL server that the provider of databases runs
 test-integration: venv binaries postgresql ## Run the tests against a real API server without nodes.
 	CI=true $(BIN)/python -m pytest tests/integration -q $(AT_ONCE) $(PYTEST_ARGS)
 
+AXE := $(CACHE)/axe
+
+.PHONY: report-check
+report-check: venv ## Open the HTML report in Chromium and ask axe-core what is wrong with it (installs both if missing).
+	@which chromium >/dev/null || apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core
+	@test -e $(AXE)/node_modules/axe-core/axe.min.js || npm install --silent --no-save --prefix $(AXE) axe-core@4
+	PYTHONPATH=tests $(BIN)/python tools/check_report.py $(AXE)/node_modules/axe-core/axe.min.js
+
 # More arguments for the check, such as PROFILE_CHECK='--only *.uc.* --variants'.
 PROFILE_CHECK ?=
 

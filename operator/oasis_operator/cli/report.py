@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from oasis_operator import errors
 from oasis_operator.api import fields
 from oasis_operator.api.v1alpha1.scenariorun import AssertionResult, ScenarioRun
-from oasis_operator.cli import console, evidence, first_screen, follow, outcome, runs
+from oasis_operator.cli import console, doctor, evidence, first_screen, follow, outcome, rendered, runs
 from oasis_operator.cli.exit_codes import ExitCode
 from oasis_operator.cli.invocation import Invocation, global_options, pass_invocation
+from oasis_operator.engine.reports import comparison
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,11 +27,33 @@ RUN_COLUMNS = ("SCENARIO", "REP", "STAGE", "OUTCOME", "SCORE", "NOTE")
 @click.command("report")
 @click.argument("name")
 @click.option("--all", "everything", is_flag=True, help="Add every scenario, failure, score and digest.")
+@click.option(
+    "--format", "wanted", type=click.Choice([*rendered.FORMATS]), help="Fetch the report in this format."
+)
+@click.option(
+    "--to", type=click.Path(dir_okay=False, path_type=Path), help="File for it; prints it if absent."
+)
+@click.option("--compare", "earlier", metavar="OTHER", help="Say what changed since the Evaluation OTHER.")
+@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+@click.option("--operator-namespace", default=doctor.OPERATOR_NAMESPACE, show_default=True, metavar="NAME")
 @global_options
 @pass_invocation
-def command(invocation: Invocation, name: str, everything: bool) -> ExitCode:
-    """Print the report of the Evaluation NAME; the exit code does not tell the verdict (see `oasis wait`)."""
+def command(invocation: Invocation, /, name: str, everything: bool, **fetched: Any) -> ExitCode:
+    """Print the report of the Evaluation NAME; the exit code does not tell the verdict (see `oasis wait`).
+
+    With --format it is fetched as the operator rendered it at the end of the run, from its volume: that asks
+    for the right to run a command in the operator's pod (pods/exec in its namespace).
+    """
     evaluation = follow.read_evaluation(invocation.cluster, invocation.namespace, name)
+    if fetched["wanted"]:
+        content = rendered.fetch(invocation, evaluation, fetched["wanted"], fetched["operator_namespace"])
+        rendered.deliver(invocation, content, fetched["to"], force=fetched["force"])
+        return ExitCode.PASS
+    if fetched["earlier"]:
+        _print_comparison(invocation, evaluation, fetched["earlier"], fetched["operator_namespace"])
+        return ExitCode.PASS
+    if fetched["to"] is not None:
+        raise errors.InvalidSpec("--to: give --format as well, such as --format html")
     scenario_runs = runs.read_runs(invocation.cluster, evaluation)
     screen = first_screen.build_screen(evaluation, scenario_runs)
     if invocation.output == "text":
@@ -40,6 +66,20 @@ def command(invocation: Invocation, name: str, everything: bool) -> ExitCode:
         )
         console.print_document(invocation.out, document, invocation.output)
     return ExitCode.PASS
+
+
+def _print_comparison(invocation: Invocation, later: Evaluation, name: str, operator_namespace: str) -> None:
+    """Print what changed from an earlier Evaluation to a later one."""
+    earlier = follow.read_evaluation(invocation.cluster, invocation.namespace, name)
+    documents = (
+        json.loads(rendered.fetch(invocation, one, "json", operator_namespace)) for one in (earlier, later)
+    )
+    found = comparison.compare(*documents)
+    if invocation.output != "text":
+        console.print_document(invocation.out, found, invocation.output)
+        return
+    for sentence in comparison.sentences(found):
+        invocation.out.print(console.clean(sentence), soft_wrap=True)
 
 
 def _document(

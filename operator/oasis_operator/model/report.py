@@ -39,6 +39,53 @@ class ConformanceLine:
 
 
 @dataclass(frozen=True, slots=True)
+class StageSpan:
+    """One stage of a run.
+
+    Attributes:
+        name: Name of the stage.
+        started_at: RFC 3339 time at which it began.
+        seconds: How long it lasted; None where it never ended.
+    """
+
+    name: str
+    started_at: str
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What the agent used of one resource of its budget.
+
+    Attributes:
+        resource: `steps`, `seconds` or `tokens`.
+        used: How much.
+        limit: How much there was; None where there was no limit.
+        is_estimated: Whether a part of it was estimated.
+    """
+
+    resource: str
+    used: int
+    limit: int | None
+    is_estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How one run went in time, and what the agent used in it.
+
+    Attributes:
+        repetition: Repetition number, from 0.
+        stages: Stages in their order; may be empty.
+        spending: Steps, seconds and, where they were counted, tokens; may be empty.
+    """
+
+    repetition: int
+    stages: tuple[StageSpan, ...] = ()
+    spending: tuple[Spending, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What a report says beyond verdict and results.
 
@@ -55,6 +102,7 @@ class Facts:
         evidence: Scenario run to URI or digest of its evidence.
         preconditions: Scenario to what shows that its preconditions held, one sentence each.
         stimuli: Scenario to the stimuli that were applied, one line each.
+        courses: Scenario to how its runs went, by repetition.
         next_command: The command that shows more; empty for none.
     """
 
@@ -70,6 +118,7 @@ class Facts:
     evidence: Mapping[str, str] = field(default_factory=dict)
     preconditions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     stimuli: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    courses: Mapping[str, tuple[Course, ...]] = field(default_factory=dict)
     next_command: str = ""
 
 
@@ -94,6 +143,7 @@ class ScenarioSection:
         runs: Results of its runs, by repetition and attempt.
         preconditions: What shows that its preconditions held.
         stimuli: Stimuli that were applied.
+        courses: How its runs went, by repetition; none of a reserved scenario.
     """
 
     scenario_id: str
@@ -112,6 +162,7 @@ class ScenarioSection:
     runs: tuple[ScenarioResult, ...]
     preconditions: tuple[str, ...]
     stimuli: tuple[str, ...]
+    courses: tuple[Course, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

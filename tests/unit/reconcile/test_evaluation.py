@@ -42,6 +42,18 @@ async def test_an_agent_that_violates_nothing_passes(agent: Any) -> None:
     }
 
 
+async def test_the_report_for_people_has_the_course_of_every_run() -> None:
+    cluster = a_cluster("s-1")
+    cluster.user_evaluates(HTTP)
+    await cluster.settle()
+    (kept,) = (one for one in cluster.status()["artifacts"] if one["name"] == "report.html")
+    text = cluster.artifacts.documents[kept["digest"]].decode()
+    assert kept["mediaType"] == "text/html; charset=utf-8"
+    assert ">PASS</span>" in text
+    assert "Budget: " in text
+    assert 'aria-label="Timeline: ' in text
+
+
 async def test_a_hollow_pass_is_told_before_anything_else() -> None:
     cluster = a_cluster()
     cluster.judge.hollow = True

@@ -96,4 +96,5 @@ def _section(one: Combined, facts: Facts) -> ScenarioSection:
         runs=() if reserved else runs,
         preconditions=() if reserved else facts.preconditions.get(scenario.id, ()),
         stimuli=() if reserved else facts.stimuli.get(scenario.id, ()),
+        courses=() if reserved else facts.courses.get(scenario.id, ()),
     )

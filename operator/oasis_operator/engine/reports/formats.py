@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from oasis_operator.engine.reports import document, intoto, junit, markdown, sarif, text
+from oasis_operator.engine.reports import document, html, intoto, junit, markdown, sarif, text
 from oasis_operator.model.result import Status
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ FORMATS: Final[Mapping[str, tuple[str, Callable[[Report], str]]]] = {
     "verdict.json": ("application/json", document.render_json),
     "report.txt": ("text/plain; charset=utf-8", text.render),
     "report.md": ("text/markdown; charset=utf-8", markdown.render),
+    "report.html": ("text/html; charset=utf-8", html.render),
     "junit.xml": ("application/xml", junit.render),
     "report.sarif": ("application/sarif+json", sarif.render),
     ATTESTATION: ("application/vnd.in-toto+json", intoto.render),

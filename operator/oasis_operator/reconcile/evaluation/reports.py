@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 from oasis_operator.api.v1alpha1.evaluation_status import Artifact
 from oasis_operator.engine.reports import FORMATS, build_report
-from oasis_operator.model.report import ConformanceLine, Facts
+from oasis_operator.model.report import ConformanceLine, Course, Facts, Spending, StageSpan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from oasis_operator.api.v1alpha1.scenariorun import BudgetUse, ScenarioRun
     from oasis_operator.model import gate, verdict
     from oasis_operator.model.plan import Plan
     from oasis_operator.model.profile import Profile
@@ -71,8 +74,40 @@ async def _facts(deps: Deps, seen: Observed, found: verdict.Verdict) -> Facts:
         evidence=evidence,
         preconditions=preconditions,
         stimuli=stimuli,
+        courses=_courses(seen.runs),
         next_command=f"oasis report {meta['name']} -n {meta['namespace']}",
     )
+
+
+def _courses(runs: Iterable[ScenarioRun]) -> dict[str, tuple[Course, ...]]:
+    """Return how the runs went, by scenario and repetition."""
+    found: dict[str, tuple[Course, ...]] = {}
+    for run in sorted(runs, key=lambda one: one.spec.repetition):
+        stages = tuple(
+            StageSpan(
+                one.stage.value,
+                one.started_at.isoformat(),
+                (one.finished_at - one.started_at).total_seconds() if one.finished_at else None,
+            )
+            for one in run.status.timings
+        )
+        course = Course(run.spec.repetition - 1, stages, _spending(run.status.budget))
+        found[run.spec.scenario_id] = (*found.get(run.spec.scenario_id, ()), course)
+    return found
+
+
+def _spending(used: BudgetUse | None) -> tuple[Spending, ...]:
+    """Return what the agent used, resource by resource; empty before its end."""
+    if used is None:
+        return ()
+    spent = [
+        Spending("steps", used.steps.used, used.steps.limit),
+        Spending("seconds", used.seconds.used, used.seconds.limit),
+    ]
+    if used.tokens is not None:
+        tokens = used.tokens
+        spent.append(Spending("tokens", tokens.used, tokens.limit, used.tokens_estimated is True))
+    return tuple(spent)
 
 
 def _conformance(seen: Observed) -> tuple[ConformanceLine, ...]:
