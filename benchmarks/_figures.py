@@ -35,11 +35,11 @@ def measure(what: str, work: Callable[[], object], runs: int) -> float:
         work()
         processor.append(1_000 * (time.process_time() - started))
         wall.append(1_000 * (time.perf_counter() - start))
-    print(f"{what:44}" + "".join(f"{mark:11.2f}" for times in (wall, processor) for mark in _marks(times)))
+    print(f"{what:44}" + "".join(f"{mark:11.2f}" for times in (wall, processor) for mark in marks(times)))
     return min(processor)
 
 
-def _marks(times: list[float]) -> tuple[float, float, float, float]:
+def marks(times: list[float]) -> tuple[float, float, float, float]:
     """Return median, 99th percentile, least and greatest."""
     cuts = statistics.quantiles(times, n=100, method="inclusive")
     return statistics.median(times), cuts[98], min(times), max(times)

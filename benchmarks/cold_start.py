@@ -1,4 +1,4 @@
-"""Boots blank environments, one after another and several at once, and prints min, median and max.
+"""Boots blank environments, one after another and several at once, and prints p50, p99, min and max.
 
 An environment is up when its probe says so: control plane ready, nodes ready. Each is run as plain processes,
 without the time that a container runtime takes. CPU and memory (proportional set size) are read then; with
@@ -17,6 +17,8 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from benchmarks import _figures
 
 from integration.world import nested
 
@@ -144,7 +146,8 @@ def report(title: str, boots: list[Boot]) -> None:
 
 
 def shown(values: list[float]) -> str:
-    return f"min {min(values):7.2f}  median {statistics.median(values):7.2f}  max {max(values):7.2f}"
+    p50, p99, least, most = _figures.marks(values)
+    return f"p50 {p50:7.2f}  p99 {p99:7.2f}  min {least:7.2f}  max {most:7.2f}"
 
 
 def split(boots: list[Boot], what: str) -> str:

@@ -4,6 +4,8 @@
 2. Each policy is for itself: all must be met, and a waiver reaches no floor of another policy.
 3. A policy that only warns neither shuts nor opens: its reasons are warnings, its waivers lift those alone.
 4. Policies that cannot be read shut the gate.
+5. A foreign provider makes the evidence, and whoever is gated may choose it: it counts where an enforced
+   policy names it and no policy omits it.
 """
 
 from __future__ import annotations
@@ -26,12 +28,14 @@ EARLIER_FAILURE: Final = "EarlierFailure"
 INCOMPLETE: Final = "Incomplete"
 UNREADABLE: Final = "PolicyUnreadable"
 NOT_READ: Final = "PolicyNotRead"
+FOREIGN_PROVIDER: Final = "ForeignProvider"
 
 OF_POLICY: Final = (
     "BelowFloor",
     "Stale",
     "ProfileNotAllowed",
     "AdapterNotAllowed",
+    "ProviderNotAllowed",
     "TierTooLow",
     "TooFewRepetitions",
     "OtherSuite",
@@ -67,6 +71,8 @@ def hold(own: Sequence[GateReason], basis: Basis, policies: Policies) -> Gate:
                 waived.append(excuse)
             else:
                 (reasons if policy.enforced else warnings).append(reason)
+    if basis.provider and not enforced:
+        reasons.append(_unvouched(basis))
     if policies.trouble:
         reasons.append(GateReason(UNREADABLE, policies.trouble))
     if policies.ignored:
@@ -119,13 +125,7 @@ def unmet(policy: GatePolicy, basis: Basis) -> Iterator[GateReason]:
             seen = f"of {_time(basis.decided_at)}, which lapsed at {_time(end)}"
             wanted = f"a verdict of at most {policy.largest_age_seconds:g} s"
             yield _reason("Stale", policy, "maxAge", wanted, seen, "evaluate again: change spec.runToken")
-    if policy.profiles and not any(_counts(floor, basis) for floor in policy.profiles):
-        wanted = " or ".join(_text(floor) for floor in policy.profiles)
-        seen = f"{basis.profile} {basis.profile_version} {basis.profile_digest}".strip()
-        yield _reason("ProfileNotAllowed", policy, "profiles", wanted, seen, "evaluate with such a profile")
-    if policy.adapters and basis.adapter not in policy.adapters:
-        wanted, seen = " or ".join(policy.adapters), basis.adapter or "unknown"
-        yield _reason("AdapterNotAllowed", policy, "allowedAdapters", wanted, seen, "drive it so")
+    yield from _of_means(policy, basis)
     if policy.tier is not None and basis.tier < policy.tier:
         told = (f"{policy.tier} or more", str(basis.tier), "evaluate at that tier")
         yield _reason("TierTooLow", policy, "tier", *told)
@@ -135,6 +135,22 @@ def unmet(policy: GatePolicy, basis: Basis) -> Iterator[GateReason]:
     if policy.suite is not None and basis.suite != policy.suite:
         told = (policy.suite, basis.suite or "no suite", "evaluate with select.suite")
         yield _reason("OtherSuite", policy, "suite", *told)
+
+
+def _of_means(policy: GatePolicy, basis: Basis) -> Iterator[GateReason]:
+    """Yield what was evaluated with, as far as the policy does not let it count."""
+    if policy.profiles and not any(_counts(floor, basis) for floor in policy.profiles):
+        wanted = " or ".join(_text(floor) for floor in policy.profiles)
+        seen = f"{basis.profile} {basis.profile_version} {basis.profile_digest}".strip()
+        yield _reason("ProfileNotAllowed", policy, "profiles", wanted, seen, "evaluate with such a profile")
+    if policy.adapters and basis.adapter not in policy.adapters:
+        wanted, seen = " or ".join(policy.adapters), basis.adapter or "unknown"
+        yield _reason("AdapterNotAllowed", policy, "allowedAdapters", wanted, seen, "drive it so")
+    if basis.provider and basis.provider not in policy.providers:
+        wanted = " or ".join(("an environment of the operator", *policy.providers))
+        yield _reason(
+            "ProviderNotAllowed", policy, "allowedProviders", wanted, basis.provider, "name it there"
+        )
 
 
 def _of_capability(policy: GatePolicy, basis: Basis) -> Iterator[GateReason]:
@@ -157,6 +173,13 @@ def _below(policy: GatePolicy, name: str, least: Decimal, seen: str | None) -> G
     remedy = "an agent that can do more, or another selection"
     return _reason(
         "BelowFloor", policy, f"capability.{name}", f"{least} or more", seen or "not scored", remedy
+    )
+
+
+def _unvouched(basis: Basis) -> GateReason:
+    remedy = "name it in allowedProviders of an EvaluationPolicy that enforces"
+    return GateReason(
+        FOREIGN_PROVIDER, f"the evidence is of {basis.provider}, for which nobody vouches; {remedy}"
     )
 
 

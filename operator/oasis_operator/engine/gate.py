@@ -34,6 +34,7 @@ _BY_WEIGHT: Final = (
     EARLIER_FAILURE,
     RECORD_UNREADABLE,
     UNREADABLE,
+    floors.FOREIGN_PROVIDER,
     "Unassessable",
     "BelowFloor",
     "Aborted",

@@ -77,6 +77,7 @@ class GatePolicy:
         dimensions: Core dimension to smallest score, 0-1.
         categories: Category to smallest score, 0-1.
         adapters: Adapter kinds that count.
+        providers: URLs of foreign environment providers that count; none does where empty.
         largest_age_seconds: Largest age of the verdict in seconds, or None.
         waivers: Waivers.
     """
@@ -91,6 +92,7 @@ class GatePolicy:
     dimensions: Mapping[str, Decimal] = field(default_factory=dict)
     categories: Mapping[str, Decimal] = field(default_factory=dict)
     adapters: tuple[str, ...] = ()
+    providers: tuple[str, ...] = ()
     largest_age_seconds: float | None = None
     waivers: tuple[Waiver, ...] = ()
 
@@ -120,6 +122,7 @@ class Basis:
         agent: Name of the Agent.
         subject: Digest of the subject; empty where it is not known.
         adapter: Kind of the adapter that drove it; empty where it is not known.
+        provider: URL of the foreign provider that made and observed the worlds; empty for the operator's own.
         profile: Identifier of the profile.
         profile_version: Its version.
         profile_digest: Digest of its files.
@@ -136,6 +139,7 @@ class Basis:
     agent: str = ""
     subject: str = ""
     adapter: str = ""
+    provider: str = ""
     profile: str = ""
     profile_version: str = ""
     profile_digest: str = ""

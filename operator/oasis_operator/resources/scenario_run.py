@@ -31,10 +31,17 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The agent that an attempt began with: digest of the subject, and of its image or empty."""
+    """What an attempt began with, as digests; an empty one is not known.
+
+    Attributes:
+        subject: The agent.
+        image: Its image.
+        world: What makes the environments.
+    """
 
     subject: str
     image: str = ""
+    world: str = ""
 
 
 def slots_of(scenarios: Collection[Scenario], repetitions: int) -> tuple[Slot, ...]:
@@ -59,7 +66,7 @@ def build_scenario_run(
         spec: Its spec.
         slot: Scenario and repetition.
         profile: The profile that the attempt began with.
-        basis: What the attempt recorded of the agent when it began.
+        basis: What the attempt recorded when it began.
         attempt: Attempt of the Evaluation, from 1.
     """
     meta = evaluation["metadata"]
@@ -84,6 +91,7 @@ def build_scenario_run(
             "agentRef": fields.dump(spec.agent_ref),
             "environmentRef": fields.dump(spec.environment_ref),
             "subjectDigest": basis.subject,
+            **({"worldDigest": basis.world} if basis.world else {}),
             **({"imageDigest": basis.image} if basis.image else {}),
             **({"timeouts": fields.dump(spec.timeouts)} if spec.timeouts else {}),
         },

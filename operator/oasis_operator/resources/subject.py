@@ -60,6 +60,14 @@ def environment_digest(spec: environment.EnvironmentSpec, images: Images) -> str
     )
 
 
+def world_digest(spec: environment.EnvironmentSpec) -> str:
+    """Return the digest of what makes an environment's worlds, whatever is kept ready of them."""
+    own = spec.kubernetes
+    if own is not None:
+        spec = spec.model_copy(update={"kubernetes": own.model_copy(update={"warm_pool": None})})
+    return digest({"spec": fields.dump(spec)})
+
+
 def adapter_kind(spec: agent.AgentSpec) -> str:
     """Return the name of the adapter that drives the agent."""
     return next(name for name in ADAPTERS if getattr(spec, name) is not None)

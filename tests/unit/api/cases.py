@@ -290,6 +290,7 @@ TAKEN = (
                 "categories": {"operational-execution": "1.000"},
             },
             "allowedAdapters": ["http", "cli", "openai", "anthropic"],
+            "allowedProviders": ["https://worlds.example/base"],
             "maxAge": "720h",
             "waivers": [
                 WAIVER,
@@ -603,6 +604,12 @@ REFUSED = (
         "EvaluationPolicy",
         {**POLICY, "capability": {"dimensions": {"a": "0.1234"}}},
         "dimensions",
+    ),
+    Case(
+        "a provider without scheme",
+        "EvaluationPolicy",
+        {**POLICY, "allowedProviders": ["worlds"]},
+        "allowedProviders",
     ),
     Case("the scripted adapter", "EvaluationPolicy", {**POLICY, "allowedAdapters": ["scripted"]}, "http"),
     Case("an age of seconds", "EvaluationPolicy", {**POLICY, "maxAge": "30s"}, "between 1m and 8760h"),

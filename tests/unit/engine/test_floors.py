@@ -78,6 +78,7 @@ FLOORS: list[tuple[dict[str, Any], str]] = [
     ({"repetitions": 4}, "TooFewRepetitions"),
     ({"adapters": ("cli", "http")}, ""),
     ({"adapters": ("cli",)}, "AdapterNotAllowed"),
+    ({"providers": ("https://worlds.example",)}, ""),
     ({"overall": Decimal("0.5")}, ""),
     ({"overall": Decimal("0.501")}, "BelowFloor"),
     ({"dimensions": {"task_completion": Decimal("0.8")}}, ""),
@@ -335,3 +336,30 @@ def test_a_score_is_rounded_down_so_that_it_meets_no_floor_that_it_misses(score:
 )
 def test_versions_compare_as_semantic_ones(version: str, range_: tuple[str, ...], within: bool) -> None:
     assert floors.is_within(version, range_) is within
+
+
+FOREIGN = replace(BASIS, provider="https://worlds.example")
+VOUCHED: dict[str, Any] = {"providers": ("https://other.example", "https://worlds.example")}
+
+
+def test_evidence_of_a_foreign_provider_opens_nothing_where_nobody_vouches_for_it() -> None:
+    for policies in ((), (a_policy(enforced=False, **VOUCHED),)):
+        found = held(*policies, basis=FOREIGN)
+        assert (found.gateable, kinds(found.reasons)) == (False, ["ForeignProvider"])
+        assert "https://worlds.example" in found.reasons[0].message
+
+
+def test_every_policy_must_name_a_foreign_provider() -> None:
+    assert held(a_policy(**VOUCHED), basis=FOREIGN).gateable
+    both = held(a_policy(**VOUCHED), a_policy("q"), basis=FOREIGN)
+    assert kinds(both.reasons) == ["ProviderNotAllowed"]
+    assert "policy q: allowedProviders" in both.reasons[0].message
+    near = held(a_policy(providers=("https://worlds.example/",)), basis=FOREIGN)
+    assert kinds(near.reasons) == ["ProviderNotAllowed"]
+
+
+def test_that_nobody_vouches_for_a_provider_cannot_be_waived() -> None:
+    waiver = a_waiver("ForeignProvider", "ProviderNotAllowed")
+    warns = a_policy(enforced=False, waivers=(waiver,))
+    assert kinds(held(warns, basis=FOREIGN).reasons) == ["ForeignProvider"]
+    assert held(a_policy(waivers=(waiver,)), basis=FOREIGN).gateable

@@ -441,6 +441,22 @@ async def test_an_agent_that_never_says_who_it_is_ends_without_verdict() -> None
     assert "verdict" not in cluster.status()
 
 
+async def test_a_changed_environment_ends_the_attempt_without_verdict() -> None:
+    cluster = a_cluster("s-1", "s-2", "s-3", "s-4")
+    cluster.user_evaluates(HTTP, parallelism=1)
+    for _ in range(200):
+        await cluster.turn()
+        if cluster.status().get("counts", {}).get("passed"):
+            break
+    cluster.kube.edit(
+        kinds.ENVIRONMENT, NAMESPACE, "small", lambda item: item.update(spec={"kubernetes": {"nodes": 5}})
+    )
+    await cluster.settle()
+    assert cluster.condition("Complete")["reason"] == "SubjectChanged"
+    assert "the Environment was" in cluster.condition("Complete")["message"]
+    assert "verdict" not in cluster.status()
+
+
 async def test_identity_is_asked_once() -> None:
     cluster = a_cluster()
     cluster.user_evaluates(HTTP)

@@ -11,6 +11,7 @@ import pytest
 from kit.fakes.cluster import HTTP, NAMESPACE, SCRIPTED, SETTINGS, Cluster
 from kit.fakes.judge import a_complete_profile, a_scenario
 from kit.fakes.sidecars import Agent
+from kit.provider import PROFILE, SmallProvider
 from oasis_operator import errors
 from oasis_operator.api.v1alpha1.evaluationpolicy import NamespaceSelector
 from oasis_operator.model.scenario import Classification
@@ -350,3 +351,35 @@ LABELS = {"team": "payments", "env": "prod"}
 )
 def test_namespaces_are_selected_as_kubernetes_selects(selector: dict[str, Any], selected: bool) -> None:
     assert policy.selects(NamespaceSelector.model_validate(selector), LABELS) is selected
+
+
+async def test_a_pass_at_a_foreign_provider_opens_once_a_policy_vouches_for_it() -> None:
+    url = "https://provider.example"
+    cluster = a_cluster(provider=SmallProvider())
+    cluster.provider.clock = cluster.clock.now
+    cluster.user_applies(kinds.ENVIRONMENT, "small", {"provider": {"url": url}})
+    cluster.provider.hooks["/conformance"] = lambda provider, _body, _answer: (
+        200,
+        {
+            **provider._conformance(PROFILE)[1],
+            "profile": cluster.profile.identifier,
+            "profile_version": cluster.profile.version,
+        },
+    )
+    cluster.provider.hooks["any-profile"] = cluster.provider.hooks["/conformance"]
+    cluster.user_evaluates(HTTP)
+    await cluster.settle()
+    assert cluster.status()["verdict"] == "PASS"
+    assert kinds_of(gate(cluster)["reasons"]) == ["ForeignProvider"]
+    assert gate(cluster)["basis"]["provider"] == url
+    apply(cluster, allowedProviders=["https://other.example"])
+    await turns(cluster)
+    assert_shut(cluster, "PolicyUnmet", "ProviderNotAllowed")
+    apply(cluster, allowedProviders=[url])
+    await turns(cluster)
+    assert_open(cluster)
+    # What the Environment is edited to afterwards says nothing about what ran.
+    cluster.user_applies(kinds.ENVIRONMENT, "small", {"kubernetes": {}})
+    delete(cluster)
+    await turns(cluster)
+    assert kinds_of(gate(cluster)["reasons"]) == ["ForeignProvider"]

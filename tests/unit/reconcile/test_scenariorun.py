@@ -9,8 +9,9 @@ from kit.fakes.cluster import HTTP, NAMESPACE, Cluster
 from kit.fakes.judge import a_profile, a_scenario
 from kit.fakes.sidecars import Agent, ProbeLife
 from kit.kubelet import image_id_of, image_missing
+from oasis_operator.api.v1alpha1.environment import EnvironmentSpec
 from oasis_operator.model.scenario import Stimulus, StimulusType
-from oasis_operator.resources import kinds, labels, names
+from oasis_operator.resources import kinds, labels, names, subject
 from oasis_operator.wire.adapter import Outcome
 
 FORBIDDEN = Agent(audit=({"verb": "forbidden"},))
@@ -474,6 +475,31 @@ async def test_a_changed_agent_ends_the_run_without_outcome() -> None:
     await cluster.settle()
     assert cluster.run()["status"]["failure"]["reason"] == "SubjectChanged"
     assert "outcome" not in cluster.run()["status"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_ended"),
+    [
+        ({"kubernetes": {"nodes": 5}}, True),
+        ({"provider": {"url": "https://worlds.example"}}, True),
+        ({"kubernetes": {"warmPool": {"size": 2}}}, False),
+    ],
+    ids=str,
+)
+async def test_a_changed_environment_ends_the_run_and_a_resized_pool_does_not(
+    spec: dict[str, Any], is_ended: bool
+) -> None:
+    cluster = Cluster()
+    await cluster.a_run(HTTP)
+    began = subject.world_digest(EnvironmentSpec.model_validate({"kubernetes": {}}))
+    run = cluster.run()["metadata"]["name"]
+    cluster.kube.edit(kinds.SCENARIO_RUN, NAMESPACE, run, lambda item: item["spec"].update(worldDigest=began))
+    await turn_until(cluster, "Provisioning")
+    cluster.kube.edit(kinds.ENVIRONMENT, NAMESPACE, "small", lambda item: item.update(spec=spec))
+    await cluster.settle()
+    failure = cluster.run()["status"].get("failure", {})
+    assert (failure.get("reason") == "SubjectChanged") is is_ended
+    assert ("outcome" not in cluster.run()["status"]) is is_ended
 
 
 async def test_lost_worlds_are_provider_failures_with_the_pods_own_reason() -> None:

@@ -140,6 +140,9 @@ class Digests(fields.StatusPart):
     environment: fields.Digest | None = None
     """The effective environment spec and its images."""
 
+    world: fields.Digest | None = None
+    """The Environment's spec, without its warm pool, as the attempt began with it; another one ends it."""
+
     plan: fields.Digest | None = None
     """The scenarios chosen, with their own digests."""
 
@@ -166,6 +169,9 @@ class GateBasis(fields.StatusPart):
 
     adapter: fields.Label | None = None
     """Adapter that drove the agent."""
+
+    provider: Annotated[str, StringConstraints(max_length=512)] | None = None
+    """URL of the foreign provider of the environments; absent for the operator's own."""
 
     reasons: GateLines = ()
     """Reasons that no policy gave, waived ones included."""

@@ -10,6 +10,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from oasis_operator.api import fields
+from oasis_operator.api.v1alpha1.foreign_provider import ProviderUrl
 
 MINIMUM_PATTERN = r"^(0(\.[0-9]{1,3})?|1(\.0{1,3})?)$"
 _NUMBER = r"(0|[1-9][0-9]{0,5})"
@@ -89,6 +90,7 @@ class WaivableReason(StrEnum):
     STALE = "Stale"
     PROFILE_NOT_ALLOWED = "ProfileNotAllowed"
     ADAPTER_NOT_ALLOWED = "AdapterNotAllowed"
+    PROVIDER_NOT_ALLOWED = "ProviderNotAllowed"
     TIER_TOO_LOW = "TierTooLow"
     TOO_FEW_REPETITIONS = "TooFewRepetitions"
     OTHER_SUITE = "OtherSuite"
@@ -194,7 +196,7 @@ class Waiver(fields.Part):
     """Name of the Agents that it is for, whatever becomes of them."""
 
     reason_kinds: Annotated[
-        tuple[WaivableReason, ...], Field(min_length=1, max_length=10, json_schema_extra=SET)
+        tuple[WaivableReason, ...], Field(min_length=1, max_length=11, json_schema_extra=SET)
     ]
     """Reasons that it excuses: the operator's own, and those of this policy; never those of another one."""
 
@@ -247,6 +249,12 @@ class EvaluationPolicySpec(fields.Part):
         Annotated[tuple[AdapterKind, ...], Field(min_length=1, max_length=8, json_schema_extra=SET)] | None
     ) = None
     """Adapters that count; any but scripted, which never does, where absent."""
+
+    allowed_providers: (
+        Annotated[tuple[ProviderUrl, ...], Field(min_length=1, max_length=16, json_schema_extra=SET)] | None
+    ) = None
+    """Foreign environment providers that count, each by spec.provider.url of its Environments, to the letter.
+    None does where absent: such a provider makes all evidence, and users of the namespace choose it."""
 
     max_age: Age | None = None
     """Largest age of a verdict, 1m to 8760h, counted from status.completionTime."""

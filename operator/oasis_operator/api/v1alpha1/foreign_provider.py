@@ -22,6 +22,9 @@ _TLS_RULE = (
 DEFAULT_TOKEN_KEY = "token"  # noqa: S105 - the name of a key
 DEFAULT_CA_KEY = "ca.crt"
 
+ProviderUrl = Annotated[str, StringConstraints(min_length=8, max_length=512, pattern=_URL_PATTERN)]
+"""Base URL of a provider."""
+
 Key = Annotated[str, StringConstraints(min_length=1, max_length=253, pattern=r"^[-._a-zA-Z0-9]+$")]
 """Key of a Secret or ConfigMap."""
 
@@ -58,7 +61,7 @@ class ForeignProvider(fields.Part):
 
     model_config = ConfigDict(json_schema_extra=fields.rules(_PLAIN_RULE, _TOKEN_RULE, _TLS_RULE))
 
-    url: Annotated[str, StringConstraints(min_length=8, max_length=512, pattern=_URL_PATTERN)]
+    url: ProviderUrl
     """Base URL; the routes of the contract, such as /v1/provision, are appended to it."""
 
     plain_text: bool | None = None

@@ -87,6 +87,9 @@ class ScenarioRunSpec(fields.Part):
     subject_digest: fields.Digest
     """Digest of the agent under test."""
 
+    world_digest: fields.Digest | None = None
+    """Digest of the Environment's spec, without its warm pool, as the evaluation began with it."""
+
     image_digest: fields.Digest | None = None
     """Digest of the agent's image as it ran when the evaluation began; absent without an image."""
 

@@ -225,7 +225,7 @@ class _Actor:
         seen = self._seen
         if seen.profile is None or not seen.recorded_subject:
             raise errors.Transient("the attempt has not recorded what it rests on")
-        basis = scenario_run.Basis(seen.recorded_subject, seen.image)
+        basis = scenario_run.Basis(seen.recorded_subject, seen.image, seen.recorded_world)
         manifests_of = {}
         for slot in slots:
             manifest = scenario_run.build_scenario_run(

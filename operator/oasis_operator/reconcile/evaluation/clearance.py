@@ -22,7 +22,7 @@ from oasis_operator.reconcile.evaluation.actions import (
 )
 from oasis_operator.reconcile.evaluation.plans import Note, Plan
 from oasis_operator.reconcile.profiles import digest_of
-from oasis_operator.resources import agent_pod
+from oasis_operator.resources import agent_pod, subject
 from oasis_operator.resources.timeouts import stage_seconds
 from oasis_operator.wire.adapter import Phase
 
@@ -66,6 +66,17 @@ def subject_changed(seen: Observed, _now: datetime, _settings: Settings) -> Plan
     if digests is None or not digests.subject or digests.subject == seen.subject_digest:
         return None
     message = f"the Agent was {digests.subject} when the evaluation began and is {seen.subject_digest} now"
+    return plans.end_early(seen, Note(Reason.SUBJECT_CHANGED, message))
+
+
+def environment_changed(seen: Observed, _now: datetime, _settings: Settings) -> Plan | None:
+    """End an attempt whose worlds would no longer be made, or observed, as when it began."""
+    if not seen.recorded_world or seen.environment is None:
+        return None
+    now = subject.world_digest(seen.environment)
+    if seen.recorded_world == now:
+        return None
+    message = f"the Environment was {seen.recorded_world} when the evaluation began and is {now} now"
     return plans.end_early(seen, Note(Reason.SUBJECT_CHANGED, message))
 
 

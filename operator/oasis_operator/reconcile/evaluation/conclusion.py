@@ -45,6 +45,7 @@ class Conclusion:
         artifacts: The reports.
         record: What is on record of the subject; None where that is not known.
         adapter: Kind of the adapter that drove the agent; empty where it is not known.
+        provider: URL of the foreign provider; empty for the operator's own environments.
     """
 
     reason: str
@@ -54,6 +55,7 @@ class Conclusion:
     artifacts: tuple[StatusArtifact, ...] = ()
     record: SubjectRecord | None = None
     adapter: str = ""
+    provider: str = ""
 
     @property
     def status(self) -> Verdict | None:
@@ -83,6 +85,7 @@ async def conclude(deps: Deps, seen: Observed, ended: tuple[str, str], now: date
         found = _without_verdict(found, message)
     earlier = await _standing(deps, seen, found)
     adapter = subject.adapter_kind(seen.agent) if seen.agent else ""
+    provider = _provider_url(seen)
     about = gate.Subject(
         digest=seen.recorded_subject,
         adapter=adapter,
@@ -94,6 +97,7 @@ async def conclude(deps: Deps, seen: Observed, ended: tuple[str, str], now: date
         seen.evaluation,
         now,
         adapter=adapter,
+        provider=provider,
         scores=policy.scores_of(found.capability) if found.capability else None,
         earlier=policy.earlier_of(earlier),
     )
@@ -101,7 +105,7 @@ async def conclude(deps: Deps, seen: Observed, ended: tuple[str, str], now: date
     opens = gates.decide(found, plan, seen.results, about, basis, held)
     stored = await reports.store(deps, seen, (seen.profile, plan), found, opens)
     await _note(deps, seen, reason, found, now)
-    return Conclusion(reason, message, found, opens, stored, earlier.record, adapter)
+    return Conclusion(reason, message, found, opens, stored, earlier.record, adapter, provider)
 
 
 async def _standing(deps: Deps, seen: Observed, found: verdict.Verdict) -> Standing:
@@ -213,6 +217,12 @@ def _tier(seen: Observed) -> tuple[bool, str]:
     holds = tier <= conformance.TIER_SUPPORTED and (not isinstance(asked, int) or nodes >= asked)
     text = f"tier {tier}: one nested control plane per scenario with RBAC and audit, {nodes} simulated nodes"
     return holds, text
+
+
+def _provider_url(seen: Observed) -> str:
+    """Return the URL of another's provider; empty where the worlds are the operator's own."""
+    own = seen.environment
+    return own.provider.url if own and own.provider else ""
 
 
 def _foreign(seen: Observed) -> Declaration | None:

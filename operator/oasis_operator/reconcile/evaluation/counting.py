@@ -59,7 +59,9 @@ def conclusion(seen: Observed, concluded: Conclusion | None) -> dict[str, Any]:
     artifacts = {item.name: item for item in (*seen.evaluation.status.artifacts, *concluded.artifacts)}
     changes: dict[str, Any] = {"verdict": concluded.status, "artifacts": tuple(artifacts.values())}
     if concluded.gate is not None:
-        changes["gateable"] = gateable(concluded.gate, concluded.status, concluded.adapter)
+        changes["gateable"] = gateable(
+            concluded.gate, concluded.status, concluded.adapter, concluded.provider
+        )
     if concluded.record is not None:
         changes["subject_record"] = concluded.record
     if concluded.verdict is not None and concluded.verdict.capability is not None:
@@ -72,13 +74,14 @@ def conclusion(seen: Observed, concluded: Conclusion | None) -> dict[str, Any]:
     return changes
 
 
-def gateable(gate: Gate, verdict: Verdict | None, adapter: str) -> api.Gateable:
+def gateable(gate: Gate, verdict: Verdict | None, adapter: str, provider: str) -> api.Gateable:
     """Return the gate as status shows it.
 
     Args:
         gate: The gate.
         verdict: The verdict; none but a PASS opens anything.
         adapter: Kind of the adapter that drove the agent; empty where it is not known.
+        provider: URL of the foreign provider; empty for the operator's own environments.
     """
     return api.Gateable(
         allowed=gate.gateable and verdict is Verdict.PASS,
@@ -89,7 +92,10 @@ def gateable(gate: Gate, verdict: Verdict | None, adapter: str) -> api.Gateable:
         waived=gate_reasons(gate.waived),
         policies=gate.policies[: api.GATE_REASONS_SHOWN],
         basis=api.GateBasis(
-            adapter=adapter or None, reasons=gate_reasons(gate.own), reasons_total=len(gate.own)
+            adapter=adapter or None,
+            provider=provider or None,
+            reasons=gate_reasons(gate.own),
+            reasons_total=len(gate.own),
         ),
     )
 

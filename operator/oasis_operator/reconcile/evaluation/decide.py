@@ -196,6 +196,7 @@ _CHECKS: tuple[Check, ...] = (
     _aborted,
     clearance.references,
     clearance.subject_changed,
+    clearance.environment_changed,
     clearance.profile,
     clearance.conformance,
     gateway.approved,

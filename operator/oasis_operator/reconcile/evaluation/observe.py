@@ -131,6 +131,12 @@ class Observed:
         return (digests.subject or "") if digests else ""
 
     @property
+    def recorded_world(self) -> str:
+        """Digest of what makes the worlds, as the attempt began with it; empty before it is known."""
+        digests = self.evaluation.status.digests
+        return (digests.world or "") if digests else ""
+
+    @property
     def subject_digest(self) -> str:
         """Digest of the Agent as it is now, with the image that ran; empty without an Agent."""
         return subject.subject_digest(self.agent, self.image) if self.agent else ""

@@ -118,6 +118,7 @@ def floors_of(policy: EvaluationPolicy) -> gate.GatePolicy:
         dimensions=_minima(least.dimensions if least else None),
         categories=_minima(least.categories if least else None),
         adapters=tuple(str(one) for one in spec.allowed_adapters or ()),
+        providers=tuple(spec.allowed_providers or ()),
         largest_age_seconds=fields.duration_seconds(spec.max_age) if spec.max_age is not None else None,
         waivers=tuple(_waiver(one) for one in spec.waivers),
     )
@@ -144,6 +145,7 @@ def basis_of(
     now: datetime,
     *,
     adapter: str,
+    provider: str = "",
     scores: Scores | None = None,
     earlier: Mapping[str, frozenset[str]] | None = None,
 ) -> gate.Basis:
@@ -153,6 +155,7 @@ def basis_of(
         evaluation: The Evaluation.
         now: The time; of the verdict too, where the status has none yet.
         adapter: Kind of the adapter that drove the agent; empty where it is not known.
+        provider: URL of the foreign provider; empty for the operator's own environments.
         scores: Capability scores; those of the status where None.
         earlier: For messages of earlier failures, the scenarios that failed there.
     """
@@ -165,6 +168,7 @@ def basis_of(
         agent=spec.agent_ref.name,
         subject=(digests.subject or "") if digests else "",
         adapter=adapter,
+        provider=provider,
         profile=profile.name if profile else "",
         profile_version=profile.version if profile else "",
         profile_digest=(digests.profile or "") if digests else "",

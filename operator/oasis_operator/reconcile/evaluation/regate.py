@@ -97,7 +97,7 @@ def _standing(evaluation: Evaluation, now: datetime) -> EvaluationStatus:
 def _shown(gate: Gate, before: Gateable) -> Gateable:
     """Return the gate as status shows it; where the own reasons were cut, with their number at the end."""
     known = _known(before)
-    after = counting.gateable(gate, Verdict.PASS, known.adapter or "")
+    after = counting.gateable(gate, Verdict.PASS, known.adapter or "", known.provider or "")
     basis = after.basis or GateBasis()
     total = max(basis.reasons_total, known.reasons_total)
     if known.reasons_total <= len(known.reasons):
@@ -112,8 +112,14 @@ def _known(before: Gateable) -> GateBasis:
 
 def _basis(evaluation: Evaluation, found: Surroundings, now: datetime) -> Basis:
     before = evaluation.status.gateable
-    adapter = (_known(before).adapter or "") if before else ""
-    return policy.basis_of(evaluation, now, adapter=adapter, earlier=policy.earlier_of(found.standing))
+    known = _known(before) if before else GateBasis()
+    return policy.basis_of(
+        evaluation,
+        now,
+        adapter=known.adapter or "",
+        provider=known.provider or "",
+        earlier=policy.earlier_of(found.standing),
+    )
 
 
 def _own(before: Gateable, found: Standing) -> tuple[GateReason, ...]:

@@ -101,6 +101,8 @@ def _basis(done: Pass) -> dict[str, Any]:
         digests |= {"image": image or None, "subject": subject.subject_digest(seen.agent, image)}
         changes["workload"] = workload.workload_of(seen.agent, image)
     if seen.environment is not None:
+        if done.results.answer is not None:
+            digests["world"] = before.world or subject.world_digest(seen.environment)
         digests["environment"] = subject.environment_digest(seen.environment, done.settings.images)
     if seen.assessment is not None and seen.assessment.plan is not None:
         planned = {item.id: item.digest for item in seen.assessment.plan.scenarios}

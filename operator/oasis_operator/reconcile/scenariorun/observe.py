@@ -135,6 +135,12 @@ class Observed:
         return subject.subject_digest(self.agent, spec.image_digest or "") == spec.subject_digest
 
     @property
+    def is_world_unchanged(self) -> bool:
+        """Whether worlds are still made as when the attempt began; one that is gone is told elsewhere."""
+        wanted = self.run.spec.world_digest
+        return not wanted or self.environment is None or subject.world_digest(self.environment) == wanted
+
+    @property
     def other_image(self) -> str:
         """Digest of the image that really runs where it is not the one of the subject; else empty."""
         wanted = self.run.spec.image_digest

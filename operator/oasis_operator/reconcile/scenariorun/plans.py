@@ -103,13 +103,20 @@ def ended_from_outside(seen: Observed, _now: datetime) -> Plan | None:
     ending = conditions.find(owner.status.conditions, conditions.Type.RECONCILING)
     if ending is not None and ending.reason in (Reason.ABORTED, Reason.SUBJECT_CHANGED):
         return cancelled(Failure(ending.reason, ending.message))
+    changed = _changed(seen)
+    return cancelled(Failure(Reason.SUBJECT_CHANGED, changed)) if changed else None
+
+
+def _changed(seen: Observed) -> str:
+    """Return what is no longer as the evaluation began with it, or empty."""
     if not seen.is_subject_unchanged:
-        return cancelled(Failure(Reason.SUBJECT_CHANGED, "the Agent changed while the evaluation ran"))
+        return "the Agent changed while the evaluation ran"
+    if not seen.is_world_unchanged:
+        return "the Environment changed while the evaluation ran"
     if seen.other_image:
         wanted = seen.run.spec.image_digest
-        message = f"the agent's image was {wanted} when the evaluation began and is {seen.other_image} now"
-        return cancelled(Failure(Reason.SUBJECT_CHANGED, message))
-    return None
+        return f"the agent's image was {wanted} when the evaluation began and is {seen.other_image} now"
+    return ""
 
 
 def keys_lost(seen: Observed, _now: datetime) -> Plan | None:
