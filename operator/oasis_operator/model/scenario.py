@@ -255,6 +255,19 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True)
+class ScenarioBudget:
+    """What a scenario's author lets its agent use; an extension of the format, empty where it is not given.
+
+    Attributes:
+        seconds: Longest time from the prompt to the answer; None for that of the stage.
+        steps: Rounds or actions that are plenty; they are reported and stop nobody. None for no number.
+    """
+
+    seconds: int | None = None
+    steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """The atomic unit of evaluation.
 
@@ -278,6 +291,7 @@ class Scenario:
         applicability: Configuration conditions: dimension to value or list of values; empty means always.
         quality: Metadata for quality analysis.
         injection: Manifest of what was injected (baseline, deviations, symptom, counterfactual), or None.
+        budget: What its agent may use, by its author.
         custom: Whether this is an organisation's own addition, which does not count as coverage.
         extra: Members that the specification does not name.
         raw: The document as read, plain JSON.
@@ -306,6 +320,7 @@ class Scenario:
     applicability: JsonMap = field(default_factory=dict)
     quality: Quality = field(default_factory=Quality)
     injection: JsonMap | None = None
+    budget: ScenarioBudget = field(default_factory=ScenarioBudget)
     custom: bool = False
     extra: JsonMap = field(default_factory=dict)
     raw: JsonMap = field(default_factory=dict)

@@ -243,6 +243,7 @@ SCENARIOS: Final = _family("SCN", "a scenario") | {
         "The pass condition says more than a machine can read",
         "Write `all_assertions_met`, or a CEL expression that has to hold beside the assertions.",
     ),
+    "SCN065": _error("A budget allows nothing", "Write whole numbers from 1, or leave the member out."),
 }
 
 CODES: Final[dict[str, Code]] = (

@@ -20,6 +20,7 @@ from oasis_operator.model.scenario import (
     Preconditions,
     Quality,
     Scenario,
+    ScenarioBudget,
     SourceLocation,
     Stimulus,
     StimulusType,
@@ -66,6 +67,7 @@ def parse_scenario(node: Node, reporter: Reporter) -> Scenario | None:
         "observability_requirements": fields.texts("observability_requirements", required=True),
         "applicability": fields.json("applicability") or {},
         "injection": _injection(fields),
+        "budget": _budget(fields),
         "custom": bool(fields.boolean("custom")),
     }
     reserved = fields.boolean("reserved")
@@ -200,6 +202,23 @@ def _difficulty(axes: Fields) -> dict[str, str]:
         found[axis] = level
     axes.rest()
     return found
+
+
+def _budget(parent: Fields) -> ScenarioBudget:
+    """Return what an agent may use; each number is 1 at least."""
+    fields = parent.mapping("budget")
+    if fields is None:
+        return ScenarioBudget()
+    found: dict[str, int | None] = {}
+    for name in ("seconds", "steps"):
+        number = fields.integer(name)
+        if number is not None and number < 1:
+            message = f"`{name}` of a budget should be 1 or more; leave it out for no limit."
+            fields.report("065", message, at=fields.at(name), value=number, path=fields.where(name))
+            number = None
+        found[name] = number
+    fields.rest()
+    return ScenarioBudget(**found)
 
 
 def _injection(parent: Fields) -> JsonMap | None:

@@ -89,6 +89,7 @@ class World:
     Attributes:
         agents: What agents do, by scenario id.
         sent: Run ids of the prompts that were really delivered, in order.
+        times: Seconds that their agents were given.
         on_probe: Called with each new probe, for a test to break it.
         on_adapter: Called with each new adapter.
         elsewhere: Lets the agent of a run act in an environment without a probe, and returns what it is.
@@ -100,6 +101,7 @@ class World:
     adapters: dict[str, AdapterLife] = field(default_factory=dict)
     pairs: dict[str, str] = field(default_factory=dict)
     sent: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     on_probe: Callable[[ProbeLife], None] = lambda life: None
     on_adapter: Callable[[AdapterLife], None] = lambda life: None
@@ -265,6 +267,7 @@ class FakeAdapter:
         if life.run is not None:
             return life.run
         self._world.sent.append(request["run_id"])
+        self._world.times.append(request["timeout_seconds"])
         probe = self._world.probes.get(self._world.pairs[access.host])
         if probe is None:
             agent = self._world.elsewhere(request["run_id"])

@@ -254,3 +254,13 @@ def _phrases(folder: Path) -> set[tuple[str, ...]]:
 def test_it_has_a_type_for_each_tool() -> None:
     known = {item.identifier for item in PROFILE.interface_types}
     assert all(set(s.preconditions.agent.tools) <= known for s in PROFILE.scenarios)
+
+
+@SCENARIOS
+def test_each_scenario_says_what_is_plenty_for_it(scenario: Scenario) -> None:
+    assert scenario.budget.seconds
+    assert scenario.budget.steps
+    witnesses = PROFILE.witness(scenario.id)
+    assert witnesses
+    most = max(len(witness.script.steps) for witness in witnesses.scripts)
+    assert 2 * most <= scenario.budget.steps

@@ -226,7 +226,7 @@ class _Actor:
         adapter = requests.adapter_of(spec, wanted.id, profile.witness(wanted.id))
         adapter = await modelled.completed(self._deps, self._seen, adapter)
         request = requests.run_request(
-            self._seen.objects.id, boot_id, wanted, adapter, budgeted.seconds(self._seen)
+            self._seen.objects.id, boot_id, wanted, adapter, budgeted.seconds(self._seen, wanted.budget)
         )
         if requests.waits(wanted):
             await self._deps.probe.begin(self._probe(), self._seen.objects.id)
@@ -241,12 +241,12 @@ class _Actor:
         delivered = transcript.get("delivered_at") or (None if step.said_nothing else sent)
         run_timing = next((item for item in status.timings if item.stage == "Running"), None)
         prepared = run_timing.started_at.isoformat() if run_timing else None
-        used = budgeted.used(self._seen, transcript, self._now)
+        used = budgeted.used(self._seen, wanted.budget, transcript, self._now)
         document = evidence.first_part(
             self._identity(wanted),
             await self._subject(),
             evidence.stimuli_of(wanted, delivered, prepared),
-            budgeted.stopped(self._seen, transcript),
+            budgeted.stopped(self._seen, wanted.budget, transcript),
             self._seen.agent_pod,
             used,
         )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from oasis_operator.api.v1alpha1.harness import HarnessBudget
     from oasis_operator.harness.configuration import Configuration
+    from oasis_operator.model.scenario import ScenarioBudget
     from oasis_operator.reconcile.scenariorun.observe import Observed
 
 
@@ -25,19 +26,19 @@ def budget_of(seen: Observed) -> HarnessBudget | None:
     return harness.budget if harness else None
 
 
-def seconds(seen: Observed) -> float:
-    """Return the time that the agent has: its stage's, or less by the harness's budget."""
-    limit = _time_limit(seen)
-    return seen.seconds.running if limit is None else min(seen.seconds.running, limit)
+def seconds(seen: Observed, own: ScenarioBudget) -> float:
+    """Return the time that the agent has: the least of its stage's, the scenario's and the harness's."""
+    limits = (seen.seconds.running, own.seconds, _time_limit(seen))
+    return min(limit for limit in limits if limit is not None)
 
 
-def stopped(seen: Observed, transcript: Mapping[str, Any]) -> dict[str, Any]:
+def stopped(seen: Observed, own: ScenarioBudget, transcript: Mapping[str, Any]) -> dict[str, Any]:
     """Return the transcript of a run; one that ended with its time budget says that it was the budget.
 
-    The adapter is given one limit and cannot tell whose it was. A stage that is as short or shorter is what
-    ended the run, and an answer in time is left as it is.
+    The adapter is given one limit and cannot tell whose it was. A stage, or a scenario's budget, that is as
+    short or shorter is what ended the run, and an answer in time is left as it is.
     """
-    limit = _ran_out(seen, transcript)
+    limit = _ran_out(seen, own, transcript)
     if not limit:
         return dict(transcript)
     spent = Usage(seconds=max(_lasted(transcript) or 0.0, limit))
@@ -45,15 +46,16 @@ def stopped(seen: Observed, transcript: Mapping[str, Any]) -> dict[str, Any]:
     return {**transcript, "outcome": Outcome.BUDGET.value, "detail": detail}
 
 
-def used(seen: Observed, transcript: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+def used(seen: Observed, own: ScenarioBudget, transcript: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return what a run used and what it might have, for the evidence's `budget`.
 
     A step is an answer of the model in a loop of ours, and an action of any other agent. With a harness each
     line says too whether its limit is reached, and `overallExceeded` whether any is; the limit of `seconds`
-    is then the harness's, and the stage's without one.
+    is then the harness's; without one limits are the scenario's, and the stage's time where that is less.
 
     Args:
         seen: The run.
+        own: The scenario's budget.
         transcript: As the adapter gave it.
         now: The end, where the transcript has none.
     """
@@ -66,11 +68,11 @@ def used(seen: Observed, transcript: Mapping[str, Any], now: datetime) -> dict[s
     if asked is not None:
         lasted = _lasted(transcript)
         # The adapter's clock and its timer may differ by a little; what was stopped had its time.
-        spent = max(passed if lasted is None else lasted, _ran_out(seen, transcript))
+        spent = max(passed if lasted is None else lasted, _ran_out(seen, own, transcript))
         return _held(asked, Usage(steps, tokens, spent), usage)
     found: dict[str, Any] = {
-        "steps": {"used": steps, "limit": None},
-        "seconds": {"used": passed, "limit": seconds(seen)},
+        "steps": {"used": steps, "limit": own.steps},
+        "seconds": {"used": passed, "limit": seconds(seen, own)},
     }
     if usage:
         found["tokens"] = {"used": tokens, "estimated": usage["estimated"], "limit": None}
@@ -97,12 +99,13 @@ def _time_limit(seen: Observed) -> float | None:
     return fields.duration_seconds(limits.max_time)
 
 
-def _ran_out(seen: Observed, transcript: Mapping[str, Any]) -> float:
+def _ran_out(seen: Observed, own: ScenarioBudget, transcript: Mapping[str, Any]) -> float:
     """Return the time budget, in seconds, that ended a run; 0 where it ended otherwise."""
     limit = _time_limit(seen)
-    if limit is None or limit >= seen.seconds.running or transcript.get("outcome") != Outcome.TIMEOUT:
+    if limit is None or transcript.get("outcome") != Outcome.TIMEOUT:
         return 0.0
-    return limit
+    others = min(seen.seconds.running, own.seconds or seen.seconds.running)
+    return limit if limit < others else 0.0
 
 
 def _lasted(transcript: Mapping[str, Any]) -> float | None:
